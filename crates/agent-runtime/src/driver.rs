@@ -1,0 +1,84 @@
+//! What a turn is given and what it gives back. One agent, a routed pair and a workflow are all drivers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use session_model::{Content, Entry, Grant, SessionId, StopReason, TokenUsage, TurnFailure, TurnId};
+
+use crate::io::{Interrupted, TurnIo};
+use crate::provider::ProviderError;
+
+/// Runs turns. Says everything through `io`, ends when it returns.
+#[async_trait]
+pub trait TurnDriver: Send + Sync + 'static {
+    /// Runs one turn to its end.
+    ///
+    /// # Errors
+    /// What made the turn fail; all that was said before stays said.
+    async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError>;
+}
+
+/// A snapshot of the session for one turn: the turn shares nothing with it.
+#[derive(Debug, Clone)]
+pub struct TurnInput {
+    /// The session, for logs and headers only.
+    pub session: SessionId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The user's message.
+    pub prompt: Vec<Content>,
+    /// The session's folder, absolute. Relative paths start here.
+    pub cwd: PathBuf,
+    /// Further folders that tools may touch unasked, absolute.
+    pub additional_roots: Vec<PathBuf>,
+    /// Everything before this turn, oldest first.
+    pub history: Arc<[Entry]>,
+    /// What may be done unasked.
+    pub permissions: Permissions,
+    /// Whether reasoning is shown.
+    pub show_thoughts: bool,
+}
+
+/// What may be done unasked in this session.
+#[derive(Debug, Clone, Default)]
+pub struct Permissions {
+    /// Nothing is asked at all.
+    pub skip: bool,
+    /// What "always" allowed.
+    pub grants: Vec<Grant>,
+    /// Commands `bash` may run unasked, as configured (`bash_allowed_patterns`).
+    pub bash_patterns: Vec<String>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnEnd {
+    /// Why.
+    pub stop: StopReason,
+    /// What it consumed, where the server said.
+    pub usage: Option<TokenUsage>,
+}
+
+/// Why a turn failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// It was cancelled. Not a failure to the user.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// The model could not be asked, or its answer broke off.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+}
+
+impl TurnError {
+    /// The failure as it is kept and told.
+    #[must_use]
+    pub fn failure(&self) -> TurnFailure {
+        let code = match self {
+            Self::Interrupted(_) => "interrupted",
+            Self::Provider(error) => error.code(),
+        };
+        TurnFailure { code: code.to_owned(), message: self.to_string() }
+    }
+}

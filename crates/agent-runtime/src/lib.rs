@@ -1,0 +1,10 @@
+//! Runs one turn: model stream, tool loop, questions, limits.
+//!
+//! A [`TurnDriver`] is a plain asynchronous function over a [`TurnInput`] snapshot; everything it says goes
+//! through one ordered channel ([`TurnIo`]), and the turn is over when that channel closes. This crate knows
+//! nothing of ACP, of JSON-RPC, of storage or of routing, and reads neither environment nor home directory.
+
+pub mod driver;
+pub mod io;
+pub mod provider;
+pub mod tools;

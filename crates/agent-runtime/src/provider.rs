@@ -1,0 +1,212 @@
+//! A model behind whatever API it has. A provider turns a neutral request into a neutral stream; it knows
+//! nothing of sessions, tools' insides or permissions, and retries nothing once a token has been seen.
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use serde_json::Value;
+use session_model::{Content, TokenUsage};
+
+/// A model that answers requests.
+#[async_trait]
+pub trait Provider: Send + Sync + 'static {
+    /// Who this is, for rows, routes and errors.
+    fn info(&self) -> ProviderInfo;
+
+    /// Sends the request and returns once the answer begins (or fails to).
+    ///
+    /// Dropping the future or the stream closes the connection.
+    ///
+    /// # Errors
+    /// See [`ProviderError`]; nothing was produced then.
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError>;
+}
+
+/// An answer as it comes in. Ends after [`ModelDelta::Finish`]; ending without one is a truncated answer.
+pub type ModelStream = BoxStream<'static, Result<ModelDelta, ProviderError>>;
+
+/// Who a provider is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderInfo {
+    /// The agent's configured name.
+    pub agent: String,
+    /// The model asked for; empty when the server decides.
+    pub model: String,
+    /// Tokens the model can hold, where known.
+    pub context_window: Option<u64>,
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRequest {
+    /// The system prompt.
+    pub system: String,
+    /// The conversation; strictly valid: starts with the user, every call is answered.
+    pub messages: Vec<ModelMessage>,
+    /// What it may call.
+    pub tools: Vec<ToolSchema>,
+}
+
+/// One message of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelMessage {
+    /// The user's.
+    User(Vec<Content>),
+    /// The model's own.
+    Assistant {
+        /// Its text; may be empty beside calls.
+        text: String,
+        /// What it called, in order.
+        calls: Vec<ModelCall>,
+    },
+    /// The result of one call.
+    ToolResult {
+        /// The call's [`ModelCall::id`].
+        call_id: String,
+        /// The tool's name.
+        name: String,
+        /// What the model is told.
+        output: String,
+    },
+}
+
+/// A whole call as the model made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelCall {
+    /// Tells it from the others of its conversation. Minted by us.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments as received; should be a JSON object, but is the model's word.
+    pub arguments: String,
+}
+
+/// A tool as a model is told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSchema {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// A JSON Schema object for its arguments.
+    pub parameters: Value,
+}
+
+/// One piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelDelta {
+    /// More text.
+    Text(String),
+    /// More reasoning.
+    Thought(String),
+    /// A call, complete. Never sent for a call that was cut off.
+    Call(ModelCall),
+    /// Tokens consumed; the last one counts.
+    Usage(TokenUsage),
+    /// The answer is whole.
+    Finish(FinishReason),
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishReason {
+    /// It was said, or calls are to be run.
+    Stop,
+    /// The output limit; calls cut off by it were not delivered.
+    Length,
+    /// The model or its server refused.
+    Refusal,
+}
+
+/// What can go wrong with a model. Messages name the agent and the remedy, and never hold a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProviderError {
+    /// No connection.
+    #[error("{agent}: cannot reach {url}: {reason}; start the server or correct the agent's `url`")]
+    Unreachable {
+        /// The agent's name.
+        agent: String,
+        /// Where, without credentials.
+        url: String,
+        /// The cause.
+        reason: String,
+    },
+    /// 401 or 403.
+    #[error(
+        "{agent}: {url} refused the credentials (HTTP {status}); check the agent's `api_key` or `token_cmd`"
+    )]
+    Unauthorized {
+        /// The agent's name.
+        agent: String,
+        /// Where, without credentials.
+        url: String,
+        /// The status.
+        status: u16,
+    },
+    /// Any other status that is no success.
+    #[error("{agent}: the server answered HTTP {status}: {message}")]
+    Status {
+        /// The agent's name.
+        agent: String,
+        /// The status.
+        status: u16,
+        /// What the server said, bounded.
+        message: String,
+    },
+    /// An error inside a successful answer.
+    #[error("{agent}: the server reported: {message}")]
+    Reported {
+        /// The agent's name.
+        agent: String,
+        /// What it said, bounded.
+        message: String,
+    },
+    /// The answer broke off.
+    #[error("{agent}: the answer broke off: {reason}")]
+    Truncated {
+        /// The agent's name.
+        agent: String,
+        /// How.
+        reason: String,
+    },
+    /// The answer is not what the API promises.
+    #[error("{agent}: the server's answer makes no sense: {reason}; is `url` an OpenAI-compatible API?")]
+    Malformed {
+        /// The agent's name.
+        agent: String,
+        /// How.
+        reason: String,
+    },
+    /// Nothing came for too long.
+    #[error("{agent}: no answer for {seconds} s")]
+    TimedOut {
+        /// The agent's name.
+        agent: String,
+        /// How long.
+        seconds: u64,
+    },
+    /// The agent's configuration cannot work.
+    #[error("{agent}: {reason}")]
+    Misconfigured {
+        /// The agent's name.
+        agent: String,
+        /// What to correct.
+        reason: String,
+    },
+}
+
+impl ProviderError {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "provider_unreachable",
+            Self::Unauthorized { .. } => "provider_unauthorized",
+            Self::Status { .. } => "provider_status",
+            Self::Reported { .. } => "provider_reported",
+            Self::Truncated { .. } => "provider_truncated",
+            Self::Malformed { .. } => "provider_malformed",
+            Self::TimedOut { .. } => "provider_timed_out",
+            Self::Misconfigured { .. } => "provider_misconfigured",
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Tools: what a model can do to the world. A tool knows its workspace and nothing of sessions, protocols or
+//! who gave leave; the gate decides that before [`Tool::run`] is called.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use session_model::{Content, GrantScope, Location, ToolCallId, ToolContent, ToolKind};
+use tokio_util::sync::CancellationToken;
+
+use crate::io::{Interrupted, TurnIo};
+use crate::provider::ToolSchema;
+
+/// One tool. Arguments arrive as an object; each tool checks its own members.
+#[async_trait]
+pub trait Tool: Send + Sync + 'static {
+    /// What it is.
+    fn spec(&self) -> &ToolSpec;
+
+    /// What one call will do: title, places, and the leave it needs. May look at the disk (links decide whether
+    /// a path is inside the roots), but changes nothing.
+    ///
+    /// # Errors
+    /// A sentence for the model when the arguments cannot be used.
+    async fn plan(&self, args: &Map<String, Value>, workspace: &Workspace) -> Result<CallPlan, String>;
+
+    /// Does it. Failures are output, not errors: the model is told and goes on. Observes `cx.cancel`.
+    async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput;
+}
+
+/// What a tool is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Name, description and arguments, for the model.
+    pub schema: ToolSchema,
+    /// The sort of work, for the client.
+    pub kind: ToolKind,
+    /// Whether it may run beside others of the same batch (it only reads).
+    pub parallel: bool,
+}
+
+/// Where a session's tools work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// The session's folder, absolute. Relative paths and children start here.
+    pub cwd: PathBuf,
+    /// Further folders inside which nothing special is asked, absolute.
+    pub additional_roots: Vec<PathBuf>,
+}
+
+/// What one call will do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallPlan {
+    /// `bash: <command>`, `edit_file: <path>`: what will happen, in a line.
+    pub title: String,
+    /// The files it touches, absolute.
+    pub locations: Vec<Location>,
+    /// The leave it needs.
+    pub approval: Approval,
+    /// What to show before it runs: the diff of an edit.
+    pub preview: Vec<ToolContent>,
+}
+
+/// The leave a call needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// None.
+    Free,
+    /// The user's.
+    Ask(ApprovalAsk),
+}
+
+/// What the user is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalAsk {
+    /// The question's second line: what exactly, and what is unusual about it.
+    pub description: String,
+    /// What "always" would grant; every one of these must be granted for the call to run unasked.
+    pub scopes: Vec<GrantScope>,
+}
+
+/// What a running call may use.
+#[derive(Debug, Clone)]
+pub struct ToolCx {
+    /// Where it works.
+    pub workspace: Workspace,
+    /// Its row.
+    pub call: ToolCallId,
+    /// Ends it.
+    pub cancel: CancellationToken,
+    io: Option<TurnIo>,
+}
+
+impl ToolCx {
+    /// A context whose live output goes to `io`, or nowhere.
+    #[must_use]
+    pub fn new(
+        workspace: Workspace,
+        call: ToolCallId,
+        cancel: CancellationToken,
+        io: Option<TurnIo>,
+    ) -> Self {
+        Self { workspace, call, cancel, io }
+    }
+
+    /// Shows more output in the running call's row.
+    ///
+    /// # Errors
+    /// [`Interrupted`] once the turn is cancelled.
+    pub async fn output(&self, text: String) -> Result<(), Interrupted> {
+        let Some(io) = &self.io else { return Ok(()) };
+        let chunk = ToolContent::Content(Content::text(text));
+        io.emit(session_model::Event::ToolOutput { id: self.call.clone(), chunk }).await
+    }
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolOutput {
+    /// What the model is told on success.
+    pub output: String,
+    /// What it is told of a failure.
+    pub error: Option<String>,
+    /// The exit code of a command.
+    pub exit_code: Option<i32>,
+    /// What the row shows; when empty, it shows `output` or `error`.
+    pub content: Vec<ToolContent>,
+    /// Better places than the plan had (the line of an edit); replaces when not empty.
+    pub locations: Vec<Location>,
+}
+
+impl ToolOutput {
+    /// Success, with what the model is told.
+    pub fn ok(output: impl Into<String>) -> Self {
+        Self { output: output.into(), ..Self::default() }
+    }
+
+    /// Failure, with what the model is told.
+    pub fn failed(error: impl Into<String>) -> Self {
+        Self { error: Some(error.into()), ..Self::default() }
+    }
+
+    /// The model's form: an object with the members that apply.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut members = Map::new();
+        if !self.output.is_empty() || (self.error.is_none() && self.exit_code.is_none()) {
+            members.insert("output".into(), self.output.clone().into());
+        }
+        if let Some(error) = &self.error {
+            members.insert("error".into(), error.clone().into());
+        }
+        if let Some(code) = self.exit_code {
+            members.insert("exit_code".into(), code.into());
+        }
+        Value::Object(members)
+    }
+}

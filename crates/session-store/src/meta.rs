@@ -1,0 +1,85 @@
+//! What is known of a session beside its history.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use session_model::{Entry, Grant, SessionId};
+use time::OffsetDateTime;
+
+/// A session without its history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionMeta {
+    /// Its id.
+    pub id: SessionId,
+    /// Its folder, absolute.
+    pub cwd: PathBuf,
+    /// Further folders, absolute.
+    #[serde(default)]
+    pub additional_roots: Vec<PathBuf>,
+    /// The name the user gave it.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// A short title: set, or made from the first user message.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// When it was made.
+    #[serde(with = "time::serde::rfc3339")]
+    pub created_at: OffsetDateTime,
+    /// When it was last used.
+    #[serde(with = "time::serde::rfc3339")]
+    pub updated_at: OffsetDateTime,
+    /// What "always" allowed.
+    #[serde(default)]
+    pub grants: Vec<Grant>,
+    /// Values of the session's options by id, as the server above keeps them.
+    #[serde(default)]
+    pub options: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Changes to a session's meta; absent members stay.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MetaPatch {
+    /// New name; `Some(None)` takes it away.
+    pub name: Option<Option<String>>,
+    /// New title; `Some(None)` takes it away.
+    pub title: Option<Option<String>>,
+    /// New time of last use.
+    pub updated_at: Option<OffsetDateTime>,
+    /// New list of grants.
+    pub grants: Option<Vec<Grant>>,
+    /// New option values.
+    pub options: Option<serde_json::Map<String, serde_json::Value>>,
+    /// New further folders.
+    pub additional_roots: Option<Vec<PathBuf>>,
+}
+
+/// A session with its history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredSession {
+    /// What is known of it.
+    pub meta: SessionMeta,
+    /// Its history, oldest first.
+    pub entries: Vec<Entry>,
+    /// How many rows could not be read and were left out; told to the user, never fatal.
+    pub damaged: usize,
+}
+
+/// Which sessions to list: last use descending, then id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListQuery {
+    /// Only sessions of this folder.
+    pub cwd: Option<PathBuf>,
+    /// How many to leave out at the beginning.
+    pub offset: usize,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Some of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The sessions.
+    pub sessions: Vec<SessionMeta>,
+    /// Whether more follow.
+    pub more: bool,
+}

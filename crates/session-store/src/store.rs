@@ -1,0 +1,68 @@
+//! What every store does.
+
+use std::any::Any;
+use std::fmt;
+use std::path::Path;
+
+use async_trait::async_trait;
+use session_model::{Entry, MessageId, SessionId};
+
+use crate::error::StoreError;
+use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+
+/// Keeps sessions. What a method has returned from survives the end of the process, however it ends.
+#[async_trait]
+pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
+    /// Makes a session.
+    async fn create(&self, meta: SessionMeta) -> Result<(), StoreError>;
+
+    /// Appends finished items, all or none, and moves the time of last use to the last one's. The first user
+    /// message makes the title where there is none.
+    async fn append(&self, id: &SessionId, entries: &[Entry]) -> Result<(), StoreError>;
+
+    /// A session with its history.
+    async fn load(&self, id: &SessionId) -> Result<StoredSession, StoreError>;
+
+    /// A session without its history.
+    async fn meta(&self, id: &SessionId) -> Result<SessionMeta, StoreError>;
+
+    /// The one session whose id is `reference` or, failing that, begins with it.
+    async fn find(&self, reference: &str) -> Result<SessionMeta, StoreError>;
+
+    /// The session of this folder used last.
+    async fn latest(&self, cwd: &Path) -> Result<Option<SessionMeta>, StoreError>;
+
+    /// Some sessions, last used first.
+    async fn list(&self, query: ListQuery) -> Result<Page, StoreError>;
+
+    /// Changes what is known of a session.
+    async fn update(&self, id: &SessionId, patch: MetaPatch) -> Result<(), StoreError>;
+
+    /// Drops a session and its history.
+    async fn delete(&self, id: &SessionId) -> Result<(), StoreError>;
+
+    /// The user message inserted under this idempotency key.
+    async fn inserted(&self, id: &SessionId, key: &str) -> Result<Option<MessageId>, StoreError>;
+
+    /// Takes a session for this process until the lease is dropped; a process that dies gives it back.
+    ///
+    /// # Errors
+    /// [`StoreError::Leased`] when another process, or another lease in this one, has it.
+    async fn lease(&self, id: &SessionId) -> Result<Lease, StoreError>;
+}
+
+/// The right to write a session; dropping it gives it back.
+pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Box<dyn Any + Send + Sync>);
+
+impl Lease {
+    /// Wraps whatever holds the right.
+    pub fn new(guard: impl Any + Send + Sync) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lease")
+    }
+}

@@ -48,6 +48,8 @@ pub struct NewSession {
     pub additional_directories: Vec<String>,
     /// Never adopt (`_meta.milk.fresh`).
     pub fresh: bool,
+    /// The names of the MCP servers the client wants connected.
+    pub mcp_servers: Vec<String>,
 }
 
 /// Open a stored session.
@@ -61,6 +63,8 @@ pub struct OpenSession {
     pub additional_directories: Vec<String>,
     /// How much of its history to send before the reply.
     pub replay: Replay,
+    /// The names of the MCP servers the client wants connected.
+    pub mcp_servers: Vec<String>,
 }
 
 /// How much history to send.

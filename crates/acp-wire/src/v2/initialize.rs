@@ -1,0 +1,59 @@
+//! initialize
+
+use super::auth::AuthMethod;
+use super::capabilities::{AgentCapabilities, ClientAuthCapabilities};
+use super::elicitation::ElicitationCapabilities;
+use crate::ProtocolVersion;
+use crate::macros::object;
+
+object! {
+    /// Initialize request.
+    pub struct InitializeRequest {
+        /// Protocol version.
+        num protocol_version: ProtocolVersion,
+        /// Info.
+        req info: Implementation,
+        /// Capabilities.
+        flag capabilities: ClientCapabilities,
+        meta
+    }
+}
+
+object! {
+    /// Initialize response.
+    pub struct InitializeResponse {
+        /// Protocol version.
+        num protocol_version: ProtocolVersion,
+        /// Info.
+        req info: Implementation,
+        /// Capabilities.
+        flag capabilities: AgentCapabilities,
+        /// Auth methods.
+        list auth_methods: AuthMethod,
+        meta
+    }
+}
+
+object! {
+    /// Implementation.
+    pub struct Implementation {
+        /// Name.
+        req name: String,
+        /// Title.
+        soft title: String,
+        /// Version.
+        req version: String,
+        meta
+    }
+}
+
+object! {
+    /// Client capabilities.
+    pub struct ClientCapabilities: Default {
+        /// Auth.
+        soft auth: ClientAuthCapabilities,
+        /// Elicitation.
+        soft elicitation: ElicitationCapabilities,
+        meta
+    }
+}

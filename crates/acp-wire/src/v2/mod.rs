@@ -1,0 +1,46 @@
+//! Version 2, a preview.
+
+mod auth;
+mod capabilities;
+mod commands;
+mod content;
+mod diff;
+mod elicitation;
+mod elicitation_schema;
+mod error;
+mod events;
+mod initialize;
+mod mcp;
+pub mod method;
+mod options;
+mod permission;
+mod plan;
+mod prompt;
+mod request_id;
+mod session;
+mod state;
+mod terminal;
+mod tool_call;
+mod update;
+
+pub use auth::*;
+pub use capabilities::*;
+pub use commands::*;
+pub use content::*;
+pub use diff::*;
+pub use elicitation::*;
+pub use elicitation_schema::*;
+pub use error::*;
+pub use events::*;
+pub use initialize::*;
+pub use mcp::*;
+pub use options::*;
+pub use permission::*;
+pub use plan::*;
+pub use prompt::*;
+pub use request_id::*;
+pub use session::*;
+pub use state::*;
+pub use terminal::*;
+pub use tool_call::*;
+pub use update::*;

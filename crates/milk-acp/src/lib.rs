@@ -5,3 +5,4 @@
 //! clock; the binary passes those in.
 
 pub mod command;
+pub mod settings;

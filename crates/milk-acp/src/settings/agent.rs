@@ -1,0 +1,185 @@
+//! One entry of `agents`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A text that is never shown. Spaces and line ends around it are not part of it.
+#[derive(Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "String")]
+pub struct Secret(Box<str>);
+
+impl Secret {
+    /// The text itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text.trim().into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_empty() { "Secret(none)" } else { "Secret(***)" })
+    }
+}
+
+/// An agent as configured. Texts are as written; empty means "not given".
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct AgentSettings {
+    /// Names it.
+    pub name: String,
+    /// How it is talked to; see [`AgentSettings::kind`].
+    pub provider: String,
+    /// The server's base URL.
+    pub url: String,
+    /// The model to ask for; empty leaves it to the server.
+    pub model: String,
+    /// The path under `url`; empty is the API's usual one.
+    pub chat_path: String,
+    /// Which API the server has.
+    pub api_format: ApiFormat,
+    /// Further headers of every request.
+    pub headers: BTreeMap<String, Secret>,
+    /// The key, or the variable that holds it (`$NAME`, `${NAME}`).
+    pub api_key: Secret,
+    /// A shell command that prints a token; wins over `api_key`.
+    pub token_cmd: String,
+    /// Accept any certificate.
+    pub tls_skip_verify: bool,
+    /// A PEM file with further certificate authorities.
+    pub tls_ca_cert: String,
+    /// A shell command that starts the server.
+    pub run_cmd: String,
+    /// Tokens the model can hold; 0 when unknown.
+    pub context_window_tokens: i64,
+    /// How much milk tells the model about its surroundings.
+    pub system_prompt_tier: PromptTier,
+    /// Instructions of the user's own.
+    pub prompt: String,
+    /// A file with them; wins over `prompt`.
+    pub prompt_file: String,
+    /// Nothing is asked at all (read from a claude-cli entry).
+    pub dangerously_skip_permissions: bool,
+    /// The program of a subprocess agent.
+    pub bin: String,
+    /// Its own limits.
+    pub limits: Limits,
+}
+
+impl AgentSettings {
+    /// How the agent is talked to.
+    #[must_use]
+    pub fn kind(&self) -> ProviderKind {
+        match self.provider.trim().to_lowercase().as_str() {
+            "" | "local" => ProviderKind::Local,
+            "bedrock" => ProviderKind::Bedrock,
+            "claude-cli" => ProviderKind::ClaudeCli,
+            "aider-cli" => ProviderKind::AiderCli,
+            "subprocess" => ProviderKind::Subprocess,
+            "acp" => ProviderKind::Acp,
+            _ => ProviderKind::Bearer,
+        }
+    }
+}
+
+/// How an agent is talked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderKind {
+    /// Plain HTTP; no key is expected.
+    Local,
+    /// HTTP with a bearer token.
+    Bearer,
+    /// Amazon Bedrock.
+    Bedrock,
+    /// Claude Code as a child process.
+    ClaudeCli,
+    /// Aider as a child process.
+    AiderCli,
+    /// `milk-smolagent` as a child process.
+    Subprocess,
+    /// Another ACP agent as a child process.
+    Acp,
+}
+
+impl ProviderKind {
+    /// As it is written in a configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Bearer => "bearer",
+            Self::Bedrock => "bedrock",
+            Self::ClaudeCli => "claude-cli",
+            Self::AiderCli => "aider-cli",
+            Self::Subprocess => "subprocess",
+            Self::Acp => "acp",
+        }
+    }
+
+    /// Whether it is a server and not a child process.
+    #[must_use]
+    pub fn is_http(self) -> bool {
+        match self {
+            Self::Local | Self::Bearer | Self::Bedrock => true,
+            Self::ClaudeCli | Self::AiderCli | Self::Subprocess | Self::Acp => false,
+        }
+    }
+}
+
+/// Which API a server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiFormat {
+    /// OpenAI's chat completions.
+    #[default]
+    #[serde(alias = "")]
+    ChatCompletions,
+    /// OpenAI's responses.
+    Responses,
+}
+
+/// How much milk tells the model about its surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptTier {
+    /// The least.
+    Minimal,
+    /// The usual.
+    #[default]
+    #[serde(alias = "")]
+    Standard,
+    /// Everything.
+    Full,
+}
+
+/// An agent's own limits. Absent ones fall back to the root's; otherwise negative is none, 0 the built-in one.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Characters of history in one request.
+    pub message_budget_chars: Option<i64>,
+    /// Rounds of tool calls in one turn.
+    pub max_tool_iterations: Option<i64>,
+    /// Seconds of one turn.
+    pub turn_timeout_secs: Option<i64>,
+    /// Seconds of one tool call.
+    pub tool_timeout_secs: Option<i64>,
+    /// Only these tools; empty is all.
+    pub included_tools: Vec<String>,
+    /// Not these tools.
+    pub excluded_tools: Vec<String>,
+}

@@ -1,0 +1,265 @@
+//! Which members there are and of what type. A member of another type is taken out with a warning before the
+//! layers are merged, so that it cannot hide a good value of a wider layer.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::warning::Warning;
+
+/// The type of a member.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Bool,
+    Int,
+    Text,
+    Texts,
+    TextMap,
+    /// One of these words, in any case.
+    Word(&'static [&'static str]),
+    Object(&'static [Key]),
+    Objects(&'static [Key]),
+}
+
+type Key = (&'static str, Kind);
+
+const AGENT: &[Key] = &[
+    ("name", Kind::Text),
+    ("provider", Kind::Text),
+    ("url", Kind::Text),
+    ("model", Kind::Text),
+    ("chat_path", Kind::Text),
+    ("api_format", Kind::Word(&["", "chat_completions", "responses"])),
+    ("headers", Kind::TextMap),
+    ("api_key", Kind::Text),
+    ("token_cmd", Kind::Text),
+    ("tls_skip_verify", Kind::Bool),
+    ("tls_ca_cert", Kind::Text),
+    ("run_cmd", Kind::Text),
+    ("context_window_tokens", Kind::Int),
+    ("system_prompt_tier", Kind::Word(&["", "minimal", "standard", "full"])),
+    ("prompt", Kind::Text),
+    ("prompt_file", Kind::Text),
+    ("mcp_servers", Kind::Texts),
+    ("tools", Kind::Objects(PEER)),
+    ("limits", Kind::Object(LIMITS)),
+    ("bin", Kind::Text),
+    ("dangerously_skip_permissions", Kind::Bool),
+    ("allowed_tools", Kind::Texts),
+    ("add_dirs", Kind::Texts),
+    ("extra_args", Kind::Texts),
+];
+
+const PEER: &[Key] = &[("agent", Kind::Text), ("description", Kind::Text), ("enabled", Kind::Bool)];
+
+const LIMITS: &[Key] = &[
+    ("context_budget_chars", Kind::Int),
+    ("message_budget_chars", Kind::Int),
+    ("max_tool_iterations", Kind::Int),
+    ("turn_timeout_secs", Kind::Int),
+    ("tool_timeout_secs", Kind::Int),
+    ("included_tools", Kind::Texts),
+    ("excluded_tools", Kind::Texts),
+];
+
+const ACP: &[Key] = &[
+    ("stream", Kind::Word(&["token", "segment"])),
+    ("prompt_ack", Kind::Word(&["turn_end", "insertion"])),
+    ("malformed", Kind::Word(&["silent", "reply"])),
+];
+
+const PERMISSIONS: &[Key] = &[
+    ("background_timeout_secs", Kind::Int),
+    ("background_default", Kind::Word(&["deny", "allow"])),
+    ("safety_timeout_secs", Kind::Int),
+    ("safety_default", Kind::Word(&["deny", "allow"])),
+];
+
+const MCP_SERVER: &[Key] = &[("name", Kind::Text), ("url", Kind::Text), ("command", Kind::Text)];
+
+const ROOT: &[Key] = &[
+    ("agent", Kind::Text),
+    ("agents", Kind::Objects(AGENT)),
+    ("escalation_agent", Kind::Text),
+    ("agent_tools", Kind::Objects(PEER)),
+    ("mcp_servers", Kind::Objects(MCP_SERVER)),
+    ("mcp_connect_timeout_secs", Kind::Int),
+    ("rules", Kind::Object(&[])),
+    ("show_reasoning", Kind::Bool),
+    ("sticky_escalation", Kind::Bool),
+    ("context_budget_chars", Kind::Int),
+    ("local_context_budget_chars", Kind::Int),
+    ("local_max_tool_iterations", Kind::Int),
+    ("acp_resume", Kind::Bool),
+    ("bash_allowed_patterns", Kind::Texts),
+    ("max_background_agents", Kind::Int),
+    ("permissions", Kind::Object(PERMISSIONS)),
+    ("dangerously_skip_permissions", Kind::Bool),
+    ("trusted_folders", Kind::Texts),
+    ("acp", Kind::Object(ACP)),
+];
+
+/// Takes members of a wrong type (and nulls, which mean "not said") out of one file's document.
+pub(super) fn check(root: &mut Map<String, Value>, file: &Path) -> Vec<Warning> {
+    let mut check = Check { file, warnings: Vec::new() };
+    check.object(root, ROOT, "");
+    check.warnings
+}
+
+struct Check<'a> {
+    file: &'a Path,
+    warnings: Vec<Warning>,
+}
+
+impl Check<'_> {
+    fn object(&mut self, map: &mut Map<String, Value>, keys: &[Key], prefix: &str) {
+        for (name, kind) in keys {
+            let Some(value) = map.get_mut(*name) else { continue };
+            let path = if prefix.is_empty() { (*name).to_owned() } else { format!("{prefix}.{name}") };
+            if value.is_null() || !self.value(value, *kind, &path) {
+                map.shift_remove(*name);
+            }
+        }
+    }
+
+    /// Whether the value can stay.
+    fn value(&mut self, value: &mut Value, kind: Kind, path: &str) -> bool {
+        match kind {
+            Kind::Bool => self.expect(value.is_boolean(), value, "true or false", path),
+            Kind::Int => self.expect(value.is_i64(), value, "a whole number", path),
+            Kind::Text => self.expect(value.is_string(), value, "a string", path),
+            Kind::Word(words) => self.word(value, words, path),
+            Kind::Texts => self.list(value, Kind::Text, "a list of strings", path),
+            Kind::Objects(keys) => self.list(value, Kind::Object(keys), "a list of objects", path),
+            Kind::TextMap => self.text_map(value, path),
+            Kind::Object(keys) => {
+                if let Value::Object(map) = value {
+                    self.object(map, keys, path);
+                    return true;
+                }
+                self.expect(false, value, "an object", path)
+            }
+        }
+    }
+
+    fn list(&mut self, value: &mut Value, element: Kind, expected: &str, path: &str) -> bool {
+        let Value::Array(items) = value else { return self.expect(false, value, expected, path) };
+        let mut index = 0;
+        items.retain_mut(|item| {
+            let keep = self.value(item, element, &format!("{path}[{index}]"));
+            index += 1;
+            keep
+        });
+        true
+    }
+
+    fn text_map(&mut self, value: &mut Value, path: &str) -> bool {
+        let Value::Object(map) = value else {
+            return self.expect(false, value, "an object of strings", path);
+        };
+        map.retain(|name, value| {
+            self.expect(value.is_string(), value, "a string", &format!("{path}.{name}"))
+        });
+        true
+    }
+
+    fn word(&mut self, value: &mut Value, words: &[&str], path: &str) -> bool {
+        let given = value.as_str().map(|text| text.trim().to_lowercase());
+        if let Some(word) = given.filter(|word| words.contains(&word.as_str())) {
+            *value = Value::String(word);
+            return true;
+        }
+        let offered: Vec<_> =
+            words.iter().filter(|word| !word.is_empty()).map(|w| format!("\"{w}\"")).collect();
+        self.warn(format!("should be {}; it is ignored", offered.join(" or ")), path);
+        false
+    }
+
+    fn expect(&mut self, good: bool, value: &Value, expected: &str, path: &str) -> bool {
+        if !good {
+            self.warn(format!("should be {expected} but is {}; it is ignored", name_of(value)), path);
+        }
+        good
+    }
+
+    fn warn(&mut self, message: String, path: &str) {
+        self.warnings.push(Warning { file: Some(self.file.to_owned()), key: path.to_owned(), message });
+    }
+}
+
+/// What a value is, without showing it: it may be a secret in the wrong place.
+fn name_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_i64() => "a number",
+        Value::Number(_) => "a fraction or too large",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn checked(document: Value) -> (Value, Vec<String>) {
+        let Value::Object(mut root) = document else { panic!("an object") };
+        let warnings = check(&mut root, Path::new("/c.json"));
+        (Value::Object(root), warnings.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn one_bad_member_leaves_the_others_standing() {
+        let (left, warnings) = checked(json!({
+            "agent": 5,
+            "acp_resume": "no",
+            "local_max_tool_iterations": 2.5,
+            "agents": [
+                "gone",
+                {"name": "a", "url": ["x"], "model": "m", "headers": {"A": 1, "B": "2"},
+                 "limits": {"max_tool_iterations": "9", "turn_timeout_secs": -1}},
+            ],
+            "acp": {"stream": "words", "malformed": "Reply"},
+            "bash_allowed_patterns": ["ls", 3, "git status"],
+            "mine": {"any": ["thing"]},
+            "show_reasoning": null,
+        }));
+        assert_eq!(
+            left,
+            json!({
+                "agents": [{"name": "a", "model": "m", "headers": {"B": "2"}, "limits": {"turn_timeout_secs": -1}}],
+                "acp": {"malformed": "reply"},
+                "bash_allowed_patterns": ["ls", "git status"],
+                "mine": {"any": ["thing"]},
+            })
+        );
+        assert_eq!(
+            warnings,
+            [
+                "/c.json: `agent` should be a string but is a number; it is ignored",
+                "/c.json: `agents[0]` should be an object but is a string; it is ignored",
+                "/c.json: `agents[1].url` should be a string but is a list; it is ignored",
+                "/c.json: `agents[1].headers.A` should be a string but is a number; it is ignored",
+                "/c.json: `agents[1].limits.max_tool_iterations` should be a whole number but is a string; it is ignored",
+                "/c.json: `local_max_tool_iterations` should be a whole number but is a fraction or too large; it is ignored",
+                "/c.json: `acp_resume` should be true or false but is a string; it is ignored",
+                "/c.json: `bash_allowed_patterns[1]` should be a string but is a number; it is ignored",
+                "/c.json: `acp.stream` should be \"token\" or \"segment\"; it is ignored",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_that_is_no_list_does_not_empty_the_wider_one() {
+        let (left, warnings) = checked(json!({"agents": {"name": "a"}}));
+        assert_eq!(left, json!({}));
+        assert_eq!(
+            warnings,
+            ["/c.json: `agents` should be a list of objects but is an object; it is ignored"]
+        );
+    }
+}

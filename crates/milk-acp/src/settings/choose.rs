@@ -1,0 +1,376 @@
+//! Which agent answers: the configured one, else a model server that runs here, else a service whose key is in
+//! the environment, else none. Pure: what was detected and how variables are looked up is passed in.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::Lookup;
+use super::agent::{AgentSettings, ApiFormat, ProviderKind, Secret};
+use super::known::{KNOWN_SERVICES, KnownService};
+use super::redact::variable_of;
+use super::view::Settings;
+
+/// The agent that answers, and why it is this one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentChoice {
+    /// How it is reached.
+    pub spec: AgentSpec,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// How an agent is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentSpec {
+    /// A model server.
+    Endpoint(Box<EndpointSpec>),
+    /// No model; the tools alone.
+    Offline,
+    /// It is configured in a way that cannot work.
+    Unusable {
+        /// Its name.
+        name: String,
+        /// What to correct.
+        reason: String,
+    },
+}
+
+/// A model server, with everything that is needed to ask it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndpointSpec {
+    /// The agent's name.
+    pub name: String,
+    /// The base URL.
+    pub url: String,
+    /// The path under it; empty is the API's usual one.
+    pub chat_path: String,
+    /// Its API.
+    pub api: ApiFormat,
+    /// The model; empty leaves it to the server.
+    pub model: String,
+    /// Further headers, variables filled in.
+    pub headers: Vec<(String, Secret)>,
+    /// What proves who we are.
+    pub credential: Credential,
+    /// Accept any certificate.
+    pub tls_skip_verify: bool,
+    /// A PEM file with further certificate authorities.
+    pub tls_ca_cert: Option<PathBuf>,
+    /// Tokens the model can hold, where known.
+    pub context_window: Option<u64>,
+}
+
+/// What proves who we are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// Nothing.
+    None,
+    /// A bearer token.
+    Key(Secret),
+    /// A shell command that prints one.
+    Command(String),
+}
+
+/// A model server found running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detected {
+    /// What it seems to be.
+    pub name: String,
+    /// Its base URL.
+    pub url: String,
+    /// Its models, by id.
+    pub models: Vec<String>,
+    /// Tokens the first of them can hold, where it says so.
+    pub context_window: Option<u64>,
+}
+
+/// Why an agent was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// `agent` names it.
+    Named,
+    /// It is the first server among `agents`.
+    FirstServer,
+    /// It runs on this machine.
+    Detected {
+        /// Where.
+        url: String,
+    },
+    /// Its key is in the environment.
+    KeyVariable(&'static str),
+    /// There is nothing else.
+    NothingFound,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named => f.write_str("`agent` in the configuration names it"),
+            Self::FirstServer => f.write_str("it is the first server among the configured `agents`"),
+            Self::Detected { url } => {
+                write!(f, "no agent is configured, and a model server answers at {url}")
+            }
+            Self::KeyVariable(variable) => write!(f, "no agent is configured, and {variable} is set"),
+            Self::NothingFound => {
+                f.write_str("no agent is configured, no model server answers here, and no API key is set")
+            }
+        }
+    }
+}
+
+/// Whether looking for running servers can change the choice.
+#[must_use]
+pub fn needs_detection(settings: &Settings) -> bool {
+    settings.primary().is_none()
+}
+
+/// Chooses the agent that answers.
+///
+/// `detected` matters only where [`needs_detection`] says so; servers without a usable model are passed over.
+#[must_use]
+pub fn choose(settings: &Settings, lookup: Lookup<'_>, detected: &[Detected]) -> AgentChoice {
+    if let Some(agent) = settings.primary() {
+        let named = settings.find(&settings.agent).is_some() && !settings.agent.trim().is_empty();
+        let reason = if named { Reason::Named } else { Reason::FirstServer };
+        return AgentChoice { spec: specify(agent, lookup), reason };
+    }
+    let running =
+        detected.iter().find_map(|server| usable_model(&server.models).map(|model| (server, model)));
+    if let Some((server, model)) = running {
+        let spec = EndpointSpec {
+            context_window: server.context_window,
+            ..plain(&server.name, &server.url, model, Credential::None)
+        };
+        let reason = Reason::Detected { url: server.url.clone() };
+        return AgentChoice { spec: AgentSpec::Endpoint(Box::new(spec)), reason };
+    }
+    let keyed =
+        KNOWN_SERVICES.iter().find_map(|service| said(lookup, service.variable).map(|key| (service, key)));
+    match keyed {
+        Some((service, key)) => AgentChoice {
+            spec: AgentSpec::Endpoint(Box::new(specify_known(service, key, lookup))),
+            reason: Reason::KeyVariable(service.variable),
+        },
+        None => AgentChoice { spec: AgentSpec::Offline, reason: Reason::NothingFound },
+    }
+}
+
+/// How a configured agent is reached, its variables filled in.
+#[must_use]
+pub fn specify(agent: &AgentSettings, lookup: Lookup<'_>) -> AgentSpec {
+    match specify_endpoint(agent, lookup) {
+        Ok(spec) => AgentSpec::Endpoint(Box::new(spec)),
+        Err(reason) => AgentSpec::Unusable { name: agent.name.clone(), reason },
+    }
+}
+
+fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<EndpointSpec, String> {
+    match agent.kind() {
+        ProviderKind::Local | ProviderKind::Bearer => {}
+        kind @ (ProviderKind::Bedrock
+        | ProviderKind::ClaudeCli
+        | ProviderKind::AiderCli
+        | ProviderKind::Subprocess
+        | ProviderKind::Acp) => {
+            return Err(format!("this build cannot use provider `{}` as the primary agent", kind.name()));
+        }
+    }
+    if agent.url.trim().is_empty() {
+        return Err("it has no `url`; give the server's base URL".to_owned());
+    }
+    let resolve = |key: &str, secret: &Secret| match variable_of(secret.expose()) {
+        None => Ok(secret.clone()),
+        Some(name) => said(lookup, name)
+            .map(Secret::from)
+            .ok_or_else(|| format!("`{key}` refers to the variable {name}, which is not set")),
+    };
+    let headers: Result<Vec<_>, String> = agent
+        .headers
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), resolve(&format!("headers.{name}"), value)?)))
+        .collect();
+    let credential = if !agent.token_cmd.trim().is_empty() {
+        Credential::Command(agent.token_cmd.clone())
+    } else if agent.api_key.is_empty() {
+        Credential::None
+    } else {
+        Credential::Key(resolve("api_key", &agent.api_key)?)
+    };
+    Ok(EndpointSpec {
+        chat_path: agent.chat_path.trim().to_owned(),
+        api: agent.api_format,
+        headers: headers?,
+        tls_skip_verify: agent.tls_skip_verify,
+        tls_ca_cert: (!agent.tls_ca_cert.is_empty()).then(|| PathBuf::from(&agent.tls_ca_cert)),
+        context_window: u64::try_from(agent.context_window_tokens).ok().filter(|tokens| *tokens > 0),
+        ..plain(&agent.name, agent.url.trim(), agent.model.trim(), credential)
+    })
+}
+
+fn specify_known(service: &KnownService, key: String, lookup: Lookup<'_>) -> EndpointSpec {
+    let credential = Credential::Key(Secret::from(key));
+    let mut spec = plain(service.name, service.url, service.model, credential);
+    service.chat_path.clone_into(&mut spec.chat_path);
+    // OpenAI's own clients read these two, so whoever set them means them.
+    if service.name == "openai" {
+        if let Some(url) = said(lookup, "OPENAI_BASE_URL") {
+            spec.url = url;
+            spec.model.clear();
+        }
+        if let Some(model) = said(lookup, "OPENAI_MODEL") {
+            spec.model = model;
+        }
+    }
+    spec
+}
+
+fn plain(name: &str, url: &str, model: &str, credential: Credential) -> EndpointSpec {
+    EndpointSpec {
+        name: name.to_owned(),
+        url: url.to_owned(),
+        chat_path: String::new(),
+        api: ApiFormat::ChatCompletions,
+        model: model.to_owned(),
+        headers: Vec::new(),
+        credential,
+        tls_skip_verify: false,
+        tls_ca_cert: None,
+        context_window: None,
+    }
+}
+
+/// The first model that is not merely for embeddings, sounds or ranking.
+fn usable_model(models: &[String]) -> Option<&str> {
+    const OTHER_TRADES: [&str; 5] = ["embed", "whisper", "rerank", "bge-", "tts"];
+    models.iter().map(String::as_str).find(|model| {
+        let model = model.to_lowercase();
+        !OTHER_TRADES.iter().any(|word| model.contains(word))
+    })
+}
+
+/// A variable that is set to something.
+fn said(lookup: Lookup<'_>, name: &str) -> Option<String> {
+    lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn chosen(document: &Value, variables: &[(&str, &str)], detected: &[Detected]) -> AgentChoice {
+        let settings = Settings::from_document(document.as_object().unwrap().clone()).unwrap();
+        let lookup = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        choose(&settings, &lookup, detected)
+    }
+
+    fn endpoint(choice: &AgentChoice) -> &EndpointSpec {
+        match &choice.spec {
+            AgentSpec::Endpoint(spec) => spec,
+            AgentSpec::Offline | AgentSpec::Unusable { .. } => panic!("no endpoint: {choice:?}"),
+        }
+    }
+
+    fn server(url: &str, models: &[&str]) -> Detected {
+        let models = models.iter().map(|m| (*m).to_owned()).collect();
+        Detected { name: "ollama".into(), url: url.into(), models, context_window: Some(4096) }
+    }
+
+    #[test]
+    fn a_configured_agent_beats_everything_found() {
+        let document = json!({"agents": [
+            {"name": "cc", "provider": "claude-cli"},
+            {"name": "a", "url": " http://h/v1 ", "model": "m", "context_window_tokens": 8192},
+        ]});
+        let choice =
+            chosen(&document, &[("OPENAI_API_KEY", "sk")], &[server("http://127.0.0.1:11434", &["qwen"])]);
+        assert_eq!(choice.reason, Reason::FirstServer);
+        let spec = endpoint(&choice);
+        assert_eq!(
+            (spec.url.as_str(), spec.model.as_str(), spec.context_window),
+            ("http://h/v1", "m", Some(8192))
+        );
+        assert_eq!(spec.credential, Credential::None);
+    }
+
+    #[test]
+    fn a_running_server_beats_a_key_and_a_key_beats_nothing() {
+        let key = [("GROQ_API_KEY", "gsk"), ("OPENAI_API_KEY", " ")];
+        let running = [
+            server("http://127.0.0.1:1234", &[]),
+            server("http://127.0.0.1:11434", &["nomic-embed-text", "qwen3:8b"]),
+        ];
+        let choice = chosen(&json!({}), &key, &running);
+        assert_eq!(choice.reason, Reason::Detected { url: "http://127.0.0.1:11434".into() });
+        assert_eq!(endpoint(&choice).model, "qwen3:8b");
+        let choice = chosen(&json!({}), &key, &running[..1]);
+        assert_eq!(choice.reason, Reason::KeyVariable("GROQ_API_KEY"));
+        assert_eq!(endpoint(&choice).url, "https://api.groq.com/openai");
+        assert_eq!(endpoint(&choice).credential, Credential::Key("gsk".to_owned().into()));
+        let choice = chosen(&json!({}), &[], &running[..1]);
+        assert_eq!(choice, AgentChoice { spec: AgentSpec::Offline, reason: Reason::NothingFound });
+    }
+
+    #[test]
+    fn keys_may_be_references_and_an_unset_one_is_named() {
+        let document =
+            |key: &str| json!({"agents": [{"name": "a", "url": "u", "provider": "bearer", "api_key": key}]});
+        let table = [("${MY_KEY}", "v"), ("$MY_KEY", "v"), ("literal", "literal"), (" literal\n", "literal")];
+        for (key, expected) in table {
+            let choice = chosen(&document(key), &[("MY_KEY", "v\n")], &[]);
+            assert_eq!(endpoint(&choice).credential, Credential::Key(expected.to_owned().into()), "{key:?}");
+        }
+        let choice = chosen(&document("$MY_KEY"), &[("MY_KEY", "")], &[]);
+        assert_eq!(
+            choice.spec,
+            AgentSpec::Unusable {
+                name: "a".into(),
+                reason: "`api_key` refers to the variable MY_KEY, which is not set".into()
+            }
+        );
+    }
+
+    #[test]
+    fn a_token_command_wins_over_a_key_and_headers_are_filled_in() {
+        let document = json!({"agents": [{"name": "a", "url": "u", "api_key": "$NONE", "token_cmd": "gh auth token",
+            "headers": {"api-key": "$AZURE", "X-Title": "milk"}}]});
+        let choice = chosen(&document, &[("AZURE", "k")], &[]);
+        let spec = endpoint(&choice);
+        assert_eq!(spec.credential, Credential::Command("gh auth token".into()));
+        let headers: Vec<_> = spec.headers.iter().map(|(n, v)| (n.as_str(), v.expose())).collect();
+        assert_eq!(headers, [("X-Title", "milk"), ("api-key", "k")]);
+    }
+
+    #[test]
+    fn openai_clients_own_variables_are_honoured() {
+        let choice = chosen(&json!({}), &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://gw/v1")], &[]);
+        assert_eq!((endpoint(&choice).url.as_str(), endpoint(&choice).model.as_str()), ("http://gw/v1", ""));
+        let choice = chosen(&json!({}), &[("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")], &[]);
+        assert_eq!(
+            (endpoint(&choice).url.as_str(), endpoint(&choice).model.as_str()),
+            ("https://api.openai.com", "m")
+        );
+    }
+
+    #[test]
+    fn only_an_unconfigured_milk_looks_for_servers() {
+        let needs = |document: &Value| {
+            needs_detection(&Settings::from_document(document.as_object().unwrap().clone()).unwrap())
+        };
+        assert!(needs(&json!({})));
+        assert!(needs(&json!({"agents": [{"name": "cc", "provider": "claude-cli"}]})));
+        assert!(!needs(&json!({"agents": [{"name": "a", "url": "u"}]})));
+        assert!(!needs(&json!({"agent": "cc", "agents": [{"name": "cc", "provider": "claude-cli"}]})));
+    }
+
+    #[test]
+    fn services_have_distinct_names_and_variables() {
+        for (index, service) in KNOWN_SERVICES.iter().enumerate() {
+            for other in &KNOWN_SERVICES[index + 1..] {
+                assert_ne!(service.name, other.name);
+                assert_ne!(service.variable, other.variable);
+            }
+        }
+    }
+}

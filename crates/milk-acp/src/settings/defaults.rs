@@ -1,0 +1,36 @@
+//! The built-in values as a document: the bottom layer of what `milk config show` prints.
+
+use serde_json::{Map, Value, json};
+
+/// Members with a plain default. The router's word lists are the router's.
+pub(super) fn document() -> Map<String, Value> {
+    let defaults = json!({
+        "agent": "",
+        "agents": [],
+        "escalation_agent": "",
+        "agent_tools": [],
+        "mcp_servers": [],
+        "mcp_connect_timeout_secs": 5,
+        "show_reasoning": null,
+        "sticky_escalation": true,
+        "context_budget_chars": 12000,
+        "local_context_budget_chars": 24000,
+        "local_max_tool_iterations": 20,
+        "acp_resume": true,
+        "bash_allowed_patterns": [],
+        "trusted_folders": [],
+        "dangerously_skip_permissions": false,
+        "max_background_agents": 3,
+        "permissions": {
+            "background_timeout_secs": 360,
+            "background_default": "deny",
+            "safety_timeout_secs": 360,
+            "safety_default": "deny",
+        },
+        "acp": {"stream": "token", "prompt_ack": "turn_end", "malformed": "silent"},
+    });
+    match defaults {
+        Value::Object(map) => map,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}

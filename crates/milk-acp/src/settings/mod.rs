@@ -1,0 +1,34 @@
+//! The configuration: one JSON document in layers (built-in, global file, folder's file), and a typed view of it.
+//!
+//! Bad members cost a warning, never the rest; keys this version does not know survive every write. Reads the
+//! files it is told of; environment, home folder and clock are the caller's. Knows nothing of the protocol and
+//! nothing of how an agent is talked to.
+
+mod agent;
+mod check;
+mod choose;
+mod defaults;
+mod document;
+mod known;
+mod load;
+mod merge;
+mod redact;
+mod trust;
+mod validate;
+mod view;
+mod warning;
+
+pub use agent::{AgentSettings, ApiFormat, Limits, PromptTier, ProviderKind, Secret};
+pub use choose::{
+    AgentChoice, AgentSpec, Credential, Detected, EndpointSpec, Reason, choose, needs_detection, specify,
+};
+pub use document::{ConfigError, ConfigFile};
+pub use known::{KNOWN_SERVICES, KnownService};
+pub use load::{FileReport, FileState, Loaded, Loader};
+pub use merge::{Layer, Sources};
+pub use redact::{redact, redact_url};
+pub use view::{AcpSettings, Budget, Effective, Malformed, PromptAck, Settings, StreamMode};
+pub use warning::Warning;
+
+/// Looks up an environment variable (or whatever stands for it).
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;

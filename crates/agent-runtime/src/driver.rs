@@ -69,6 +69,12 @@ pub enum TurnError {
     /// The model could not be asked, or its answer broke off.
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    /// It took too long.
+    #[error("the turn took longer than {seconds} s; ask again to go on, or raise `limits.turn_timeout_secs`")]
+    TimedOut {
+        /// The limit.
+        seconds: u64,
+    },
 }
 
 impl TurnError {
@@ -78,6 +84,7 @@ impl TurnError {
         let code = match self {
             Self::Interrupted(_) => "interrupted",
             Self::Provider(error) => error.code(),
+            Self::TimedOut { .. } => "turn_timed_out",
         };
         TurnFailure { code: code.to_owned(), message: self.to_string() }
     }

@@ -1,0 +1,314 @@
+//! The calls of one answer: announced, asked about, run, told.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream::FuturesOrdered;
+use futures::{FutureExt, StreamExt};
+use serde_json::{Map, Value};
+use session_model::source::IdKind;
+use session_model::{
+    Ask, Content, Event, Grant, MessageId, Notice, Severity, ToolCallId, ToolCallUpdate, ToolContent,
+    ToolKind, ToolStatus,
+};
+use tokio::time::timeout;
+
+use super::waits::Waits;
+use super::{Agent, TOOL_GRACE};
+use crate::context;
+use crate::driver::{Permissions, TurnError, TurnInput};
+use crate::gate::{self, Denial, Ruling, Verdict};
+use crate::io::Interrupted;
+use crate::provider::ModelCall;
+use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, Workspace};
+
+/// What came of a batch.
+pub(super) struct Done {
+    /// The calls as the model is reminded of them, in order, each with what it is told.
+    pub(super) calls: Vec<(ModelCall, String)>,
+    /// What "always" allowed meanwhile.
+    pub(super) grants: Vec<Grant>,
+}
+
+pub(super) struct Batch<'a> {
+    agent: &'a Agent,
+    waits: &'a Waits,
+    permissions: Permissions,
+    workspace: Workspace,
+    step: u32,
+    granted: Vec<Grant>,
+}
+
+/// One call on its way.
+struct Call {
+    /// As the model is reminded of it: an id of ours, arguments that parse.
+    told: ModelCall,
+    row: ToolCallUpdate,
+    state: State,
+}
+
+enum State {
+    /// May run, or will be asked about.
+    Ready(Ready),
+    /// Done, or never to run.
+    Over(ToolOutput),
+}
+
+struct Ready {
+    tool: Arc<dyn Tool>,
+    args: Map<String, Value>,
+    plan: CallPlan,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(agent: &'a Agent, input: &TurnInput, waits: &'a Waits, step: u32) -> Self {
+        let workspace =
+            Workspace { cwd: input.cwd.clone(), additional_roots: input.additional_roots.clone() };
+        let permissions = input.permissions.clone();
+        Self { agent, waits, permissions, workspace, step, granted: Vec::new() }
+    }
+
+    pub(super) async fn run(mut self, calls: Vec<ModelCall>) -> Result<Done, TurnError> {
+        let mut batch = Vec::with_capacity(calls.len());
+        for call in calls {
+            batch.push(self.announce(call).await?);
+        }
+        for call in &mut batch {
+            self.ask(call).await?;
+        }
+        self.execute(&mut batch).await?;
+        let calls = batch.into_iter().map(Call::told).collect();
+        Ok(Done { calls, grants: self.granted })
+    }
+
+    /// Plans a call and shows its row; a call that cannot run is shown as failed at once.
+    async fn announce(&self, call: ModelCall) -> Result<Call, TurnError> {
+        let id = ToolCallId::from(self.agent.ids.fresh(IdKind::ToolCall));
+        let args = context::arguments(&call.arguments);
+        let mut row = ToolCallUpdate::new(id.clone());
+        row.name = Some(call.name.clone());
+        row.step = Some(self.step);
+        row.raw_input = Some(match &args {
+            Ok(args) => Value::Object(args.clone()),
+            Err(_) => Value::String(call.arguments),
+        });
+        let told = ModelCall {
+            id: id.to_string(),
+            name: context::wire_name(&call.name),
+            arguments: Value::Object(args.clone().unwrap_or_default()).to_string(),
+        };
+        let tool = self.agent.tools.get(&call.name);
+        row.kind = Some(tool.as_ref().map_or(ToolKind::Other, |tool| tool.spec().kind));
+        row.title = Some(fallback_title(&call.name, args.as_ref().ok()));
+        let state = match self.prepare(&call.name, tool, args).await? {
+            Ok(ready) => {
+                row.status = Some(ToolStatus::Pending);
+                row.title = Some(ready.plan.title.clone());
+                row.locations = present(&ready.plan.locations);
+                row.content = present(&ready.plan.preview);
+                State::Ready(ready)
+            }
+            Err(why) => {
+                let output = ToolOutput::failed(why);
+                finish(&mut row, &output);
+                State::Over(output)
+            }
+        };
+        self.waits.emit(Event::ToolCall(row.clone())).await?;
+        Ok(Call { told, row, state })
+    }
+
+    async fn prepare(
+        &self,
+        name: &str,
+        tool: Option<Arc<dyn Tool>>,
+        args: Result<Map<String, Value>, String>,
+    ) -> Result<Result<Ready, String>, TurnError> {
+        let Some(tool) = tool else {
+            let known: Vec<_> = self.agent.tools.schemas().into_iter().map(|tool| tool.name).collect();
+            return Ok(Err(format!("unknown tool: {name}; there are: {}", known.join(", "))));
+        };
+        let args = match args {
+            Ok(args) => args,
+            Err(why) => return Ok(Err(why)),
+        };
+        let plan = self.waits.within(unpanicked(tool.plan(&args, &self.workspace))).await?;
+        let plan = plan.unwrap_or_else(|panic| Err(format!("the tool {name} broke: {panic}")));
+        Ok(plan.map(|plan| Ready { tool, args, plan }))
+    }
+
+    /// Settles whether a call may run.
+    async fn ask(&mut self, call: &mut Call) -> Result<(), TurnError> {
+        let State::Ready(ready) = &call.state else { return Ok(()) };
+        let name = ready.tool.spec().schema.name.clone();
+        let ask = match gate::decide(&name, &ready.args, &ready.plan.approval, &self.permissions) {
+            Verdict::Allowed => return Ok(()),
+            Verdict::Ask(ask) => ask.clone(),
+        };
+        let question = gate::question(&name, &call.row, &ask);
+        let answer = self.waits.ask(Ask::Permission(Box::new(question.clone()))).await?;
+        match gate::ruling(&question, &answer) {
+            Ruling::Once => Ok(()),
+            Ruling::Always => self.grant(&name, &ask).await,
+            Ruling::Denied(denial) => self.deny(call, &denial).await,
+        }
+    }
+
+    async fn grant(&mut self, tool: &str, ask: &ApprovalAsk) -> Result<(), TurnError> {
+        for grant in gate::grants(tool, ask) {
+            if self.permissions.grants.contains(&grant) {
+                continue;
+            }
+            self.permissions.grants.push(grant.clone());
+            self.granted.push(grant.clone());
+            self.waits.granted(grant).await?;
+        }
+        Ok(())
+    }
+
+    async fn deny(&self, call: &mut Call, denial: &Denial) -> Result<(), TurnError> {
+        let output = ToolOutput::failed(denial.to_string());
+        self.waits.emit(Event::ToolCall(outcome(&mut call.row, &output))).await?;
+        call.state = State::Over(output);
+        if let Denial::Unanswerable(cause) = denial {
+            let title = format!(
+                "{} was not run: {cause}. To run tools without being asked, use `/skip-permissions on` or set \
+                 `dangerously_skip_permissions`.",
+                call.told.name
+            );
+            let id = MessageId::from(self.agent.ids.fresh(IdKind::Message));
+            self.waits.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs what may run: neighbours that only read together, everything else alone, all in order.
+    async fn execute(&self, batch: &mut [Call]) -> Result<(), TurnError> {
+        let mut rest = batch;
+        while !rest.is_empty() {
+            let together = rest.iter().take_while(|call| call.is_parallel()).count().max(1);
+            let (now, later) = rest.split_at_mut(together);
+            self.execute_together(now).await?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    async fn execute_together(&self, calls: &mut [Call]) -> Result<(), TurnError> {
+        let mut running: FuturesOrdered<_> = calls.iter_mut().map(|call| self.execute_one(call)).collect();
+        while let Some(outcome) = running.next().await {
+            if let Some(row) = outcome? {
+                self.waits.emit(Event::ToolCall(row)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one call; gives the last update of its row.
+    async fn execute_one(&self, call: &mut Call) -> Result<Option<ToolCallUpdate>, TurnError> {
+        let State::Ready(ready) = &call.state else { return Ok(None) };
+        let mut started = ToolCallUpdate::new(call.row.id.clone());
+        started.status = Some(ToolStatus::InProgress);
+        call.row.merge(&started);
+        self.waits.emit(Event::ToolCall(started)).await?;
+        let output = self.run_tool(ready, &call.row.id).await?;
+        let last = outcome(&mut call.row, &output);
+        call.state = State::Over(output);
+        Ok(Some(last))
+    }
+
+    async fn run_tool(&self, ready: &Ready, id: &ToolCallId) -> Result<ToolOutput, Interrupted> {
+        let io = self.waits.io();
+        let cancel = io.cancel_token().child_token();
+        let cx = ToolCx::new(self.workspace.clone(), id.clone(), cancel.clone(), Some(io.clone()))
+            .for_plan(&ready.plan);
+        let name = &ready.tool.spec().schema.name;
+        let limit = self.limit(&*ready.tool);
+        let limited = async {
+            let mut work = std::pin::pin!(unpanicked(ready.tool.run(ready.args.clone(), cx)));
+            if let Ok(output) = timeout(limit, &mut work).await {
+                return output
+                    .unwrap_or_else(|panic| ToolOutput::failed(format!("the tool {name} broke: {panic}")));
+            }
+            cancel.cancel();
+            // What it says while cleaning up is of no use: it was cut off.
+            let partial = timeout(TOOL_GRACE, work).await.ok().and_then(Result::ok).unwrap_or_default();
+            let error = format!("tool {name:?} timed out after {} s", limit.as_secs());
+            ToolOutput { error: Some(error), ..partial }
+        };
+        io.with_grace(TOOL_GRACE, limited).await
+    }
+
+    /// Commands have a limit of their own, which the model may set.
+    fn limit(&self, tool: &dyn Tool) -> Duration {
+        let left = self.waits.left();
+        if tool.spec().kind == ToolKind::Execute { left } else { left.min(self.agent.limits.tool) }
+    }
+}
+
+impl Call {
+    fn is_parallel(&self) -> bool {
+        match &self.state {
+            State::Ready(ready) => ready.tool.spec().parallel,
+            State::Over(_) => true,
+        }
+    }
+
+    fn told(self) -> (ModelCall, String) {
+        let output = match self.state {
+            State::Over(output) => output,
+            State::Ready(_) => ToolOutput::failed("the call was not run"),
+        };
+        (self.told, output.to_value().to_string())
+    }
+}
+
+/// Lays the outcome over the row, and gives the update that says so.
+fn outcome(row: &mut ToolCallUpdate, output: &ToolOutput) -> ToolCallUpdate {
+    let mut update = ToolCallUpdate::new(row.id.clone());
+    finish(&mut update, output);
+    row.merge(&update);
+    update
+}
+
+fn finish(update: &mut ToolCallUpdate, output: &ToolOutput) {
+    let failed = output.error.is_some();
+    update.status = Some(if failed { ToolStatus::Failed } else { ToolStatus::Completed });
+    update.raw_output = Some(output.to_value());
+    update.locations = present(&output.locations);
+    update.content = present(&output.content).or_else(|| {
+        let said = [output.output.as_str(), output.error.as_deref().unwrap_or_default()];
+        let text = said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+        (!text.is_empty()).then(|| vec![ToolContent::Content(Content::text(text))])
+    });
+}
+
+fn present<T: Clone>(list: &[T]) -> Option<Vec<T>> {
+    (!list.is_empty()).then(|| list.to_vec())
+}
+
+/// What is told of a call that has no plan: its name and its most telling argument.
+fn fallback_title(name: &str, args: Option<&Map<String, Value>>) -> String {
+    const TELLING: [&str; 8] =
+        ["command", "path", "file_path", "url", "query", "pattern", "reason", "content"];
+    const CHARS: usize = 120;
+    let name = if name.is_empty() { "unknown tool" } else { name };
+    let argument = args.and_then(|args| TELLING.iter().find_map(|key| args.get(*key)?.as_str()));
+    match argument.and_then(|text| text.lines().next()) {
+        Some(line) => format!("{name}: {}", line.chars().take(CHARS).collect::<String>()),
+        None => name.to_owned(),
+    }
+}
+
+/// A panic in a tool is that call's failure and nobody else's.
+async fn unpanicked<F: Future>(work: F) -> Result<F::Output, String> {
+    AssertUnwindSafe(work).catch_unwind().await.map_err(|panic| panic_text(&*panic))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
+}

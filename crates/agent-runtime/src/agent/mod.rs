@@ -1,0 +1,108 @@
+//! One agent: a model with tools, asked again and again until it has nothing left to call.
+//!
+//! Knows nothing of who listens, which version they speak, where history is kept, or which other agents there
+//! are.
+
+mod batch;
+mod digest;
+mod repeats;
+mod reply;
+mod turn;
+mod waits;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use session_model::source::Ids;
+
+use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
+use crate::io::TurnIo;
+use crate::prompt::SystemPrompt;
+use crate::provider::Provider;
+use crate::tools::registry::ToolRegistry;
+
+/// How long a tool may clean up after its turn was cancelled or its time was over.
+pub const TOOL_GRACE: Duration = Duration::from_millis(500);
+
+/// A model with tools.
+#[derive(Clone)]
+pub struct Agent {
+    provider: Arc<dyn Provider>,
+    tools: ToolRegistry,
+    ids: Arc<dyn Ids>,
+    prompt: SystemPrompt,
+    limits: Limits,
+}
+
+/// What a turn may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests to the model; at least one is made.
+    pub max_requests: usize,
+    /// The whole turn, without the time the user takes to answer or to read.
+    pub turn: Duration,
+    /// One call of a tool. Commands have a limit of their own instead.
+    pub tool: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_requests: 20, turn: Duration::from_secs(600), tool: Duration::from_secs(120) }
+    }
+}
+
+impl Agent {
+    /// An agent with the standard prompt and limits, named as the provider is.
+    #[must_use]
+    pub fn new(provider: Arc<dyn Provider>, tools: ToolRegistry, ids: Arc<dyn Ids>) -> Self {
+        let prompt = SystemPrompt::new(provider.info().agent);
+        Self { provider, tools, ids, prompt, limits: Limits::default() }
+    }
+
+    /// Replaces the system prompt.
+    #[must_use]
+    pub fn with_prompt(self, prompt: SystemPrompt) -> Self {
+        Self { prompt, ..self }
+    }
+
+    /// Replaces the limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The model behind it.
+    #[must_use]
+    pub fn provider(&self) -> &Arc<dyn Provider> {
+        &self.provider
+    }
+
+    /// Its tools.
+    #[must_use]
+    pub fn tools(&self) -> &ToolRegistry {
+        &self.tools
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.provider.info();
+        f.debug_struct("Agent")
+            .field("provider", &info)
+            .field("prompt", &self.prompt)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TurnDriver for Agent {
+    async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
+        turn::Turn::new(self, input, io).run().await
+    }
+}
+
+#[cfg(test)]
+mod tests;

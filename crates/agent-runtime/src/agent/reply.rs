@@ -1,0 +1,93 @@
+//! One answer of the model, said on as it comes in.
+
+use futures::StreamExt;
+use session_model::source::{IdKind, Ids};
+use session_model::{Content, Event, MessageId, Role, TokenUsage};
+
+use super::waits::Waits;
+use crate::driver::TurnError;
+use crate::provider::{FinishReason, ModelCall, ModelDelta, ModelRequest, Provider, ProviderError};
+
+/// All of an answer.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) calls: Vec<ModelCall>,
+    pub(super) finish: FinishReason,
+    pub(super) usage: Option<TokenUsage>,
+}
+
+/// Asks the model and passes on what it says, reasoning only when `show_thoughts`.
+///
+/// # Errors
+/// The turn's end; or the provider's failure, after which everything said before stays said.
+pub(super) async fn receive(
+    provider: &dyn Provider,
+    request: ModelRequest,
+    waits: &Waits,
+    ids: &dyn Ids,
+    show_thoughts: bool,
+) -> Result<Reply, TurnError> {
+    let mut stream = waits.within(provider.stream(request)).await??;
+    let mut said = Voice::new(Role::Agent);
+    let mut thought = Voice::new(Role::Thought);
+    let (mut calls, mut usage) = (Vec::new(), None);
+    let finish = loop {
+        match waits.within(stream.next()).await?.transpose()? {
+            Some(ModelDelta::Text(piece)) => {
+                if let Some(event) = said.hear(&piece, ids) {
+                    waits.emit(event).await?;
+                }
+            }
+            Some(ModelDelta::Thought(piece)) => {
+                if let Some(event) = thought.hear(&piece, ids).filter(|_| show_thoughts) {
+                    waits.emit(event).await?;
+                }
+            }
+            Some(ModelDelta::Call(call)) => calls.push(call),
+            Some(ModelDelta::Usage(tokens)) => usage = Some(tokens),
+            Some(ModelDelta::Finish(reason)) => break reason,
+            None => {
+                let reason = "the stream ended before the answer was whole".to_owned();
+                return Err(ProviderError::Truncated { agent: provider.info().agent, reason }.into());
+            }
+        }
+    };
+    Ok(Reply { text: said.text, reasoning: thought.text, calls, finish, usage })
+}
+
+/// A whole message of the agent, with an id of its own.
+pub(super) fn message(text: String, ids: &dyn Ids) -> Event {
+    let id = MessageId::from(ids.fresh(IdKind::Message));
+    Event::MessageDelta { id, role: Role::Agent, content: Content::text(text) }
+}
+
+/// One message as it grows. White space at its beginning is held back until something follows, so that a model
+/// that says nothing but line breaks says nothing.
+struct Voice {
+    role: Role,
+    id: Option<MessageId>,
+    text: String,
+    held: String,
+}
+
+impl Voice {
+    fn new(role: Role) -> Self {
+        Self { role, id: None, text: String::new(), held: String::new() }
+    }
+
+    fn hear(&mut self, piece: &str, ids: &dyn Ids) -> Option<Event> {
+        if piece.is_empty() {
+            return None;
+        }
+        if self.id.is_none() && piece.trim().is_empty() {
+            self.held.push_str(piece);
+            return None;
+        }
+        let piece = std::mem::take(&mut self.held) + piece;
+        self.text.push_str(&piece);
+        let id = self.id.get_or_insert_with(|| MessageId::from(ids.fresh(IdKind::Message)));
+        Some(Event::MessageDelta { id: id.clone(), role: self.role, content: Content::text(piece) })
+    }
+}

@@ -1,0 +1,104 @@
+//! Several calls at once: together or alone, in order, with results in order.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::rig::{Behaviour, Diary, Fake, Rig, told};
+use crate::scripted::Line;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn calls(names: &[&str]) -> Vec<Vec<Line>> {
+    let calls = names.iter().map(|&name| Line::call(name, json!({}))).collect();
+    vec![calls, vec![Line::say("ok")]]
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_calls_run_together_and_report_in_call_order() {
+    let diary = Diary::default();
+    let began = Instant::now();
+    let rig = Rig::new(calls(&["slow", "quick"]))
+        .tool(Fake::new("slow", Behaviour::Slow(2 * SECOND)).parallel().noting(&diary))
+        .tool(Fake::new("quick", Behaviour::Slow(SECOND)).parallel().noting(&diary));
+    let outcome = rig.run().await;
+    assert_eq!(began.elapsed(), 2 * SECOND);
+    assert_eq!(*diary.lock().unwrap(), ["slow begins", "quick begins", "quick ends", "slow ends"]);
+    let ends: Vec<_> = outcome.log.iter().filter(|line| line.contains("Completed")).collect();
+    assert!(ends[0].starts_with("call-1") && ends[1].starts_with("call-2"), "{ends:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_calls_run_alone_in_their_place() {
+    let diary = Diary::default();
+    let began = Instant::now();
+    let rig = Rig::new(calls(&["read", "write", "read", "read"]))
+        .tool(Fake::new("read", Behaviour::Slow(SECOND)).parallel().noting(&diary))
+        .tool(Fake::new("write", Behaviour::Slow(SECOND)).noting(&diary));
+    rig.run().await;
+    assert_eq!(began.elapsed(), 3 * SECOND);
+    assert_eq!(
+        *diary.lock().unwrap(),
+        [
+            "read begins",
+            "read ends",
+            "write begins",
+            "write ends",
+            "read begins",
+            "read begins",
+            "read ends",
+            "read ends"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_run_fails_alone_and_the_model_is_told_why() {
+    let rig = Rig::new(vec![
+        vec![
+            Line::call("nothing", json!({ "path": "a" })),
+            Line::call_raw("look", r#"{"command": "cd /x"#),
+            Line::call_raw("look", "[1]"),
+            Line::call("look", json!({ "bad": true })),
+            Line::call_raw("look", ""),
+        ],
+        vec![Line::say("ok")],
+    ])
+    .tool(Fake::new("look", Behaviour::Say("seen")));
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    insta::assert_snapshot!(outcome.log[..5].join("\n"), @r#"
+    call-1 Failed "nothing: a" step 0 in {"path":"a"} out {"error":"unknown tool: nothing; there are: look"}
+    call-2 Failed "look" step 0 in "{\"command\": \"cd /x" out {"error":"invalid arguments: not valid JSON (EOF while parsing a string at line 1 column 18); nothing was run"}
+    call-3 Failed "look" step 0 in "[1]" out {"error":"invalid arguments: a JSON object is needed"}
+    call-4 Failed "look" step 0 in {"bad":true} out {"error":"bad is not allowed"}
+    call-5 Pending "look: planned" step 0 in {}
+    "#);
+    let told = told(&model.requests());
+    assert!(told[0].contains("unknown tool: nothing; there are: look"), "{told:?}");
+    assert!(told[1].contains("not valid JSON"), "{told:?}");
+    assert!(told[2].contains("a JSON object is needed"), "{told:?}");
+    assert!(told[3].contains("bad is not allowed"), "{told:?}");
+    assert_eq!(told[4], r#"{"output":"seen"}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_panics_fails_its_call_and_nothing_else() {
+    let rig = Rig::new(calls(&["bomb", "look"]))
+        .tool(Fake::new("bomb", Behaviour::Panic).parallel())
+        .tool(Fake::new("look", Behaviour::Say("fine")).parallel());
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert!(outcome.end.is_ok());
+    assert_eq!(told(&model.requests()), [r#"{"error":"the tool bomb broke: boom"}"#, r#"{"output":"fine"}"#]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_told_and_shown() {
+    let rig = Rig::new(calls(&["look"])).tool(Fake::new("look", Behaviour::Fail("no such file")));
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.log[2], r#"call-1 Failed out {"error":"no such file"}"#);
+    assert_eq!(told(&model.requests()), [r#"{"error":"no such file"}"#]);
+}

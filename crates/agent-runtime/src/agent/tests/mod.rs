@@ -1,0 +1,8 @@
+//! Turns in process: a scripted model, tools that do as told, the paused clock, and every signal accounted for.
+
+mod batches;
+mod cancel;
+mod permission;
+mod replies;
+mod rig;
+mod trouble;

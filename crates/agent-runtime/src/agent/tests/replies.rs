@@ -1,0 +1,205 @@
+//! What the model says, and how turns end.
+
+use serde_json::json;
+use session_model::{StopReason, TokenUsage};
+
+use super::rig::{Behaviour, Fake, Rig};
+use crate::agent::Limits;
+use crate::provider::{FinishReason, ModelMessage};
+use crate::scripted::{Line, Scripted};
+
+fn usage(input: u64, output: u64) -> TokenUsage {
+    TokenUsage { input, output, ..TokenUsage::default() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_piece_is_said_as_it_comes_under_one_id() {
+    let outcome = Rig::new(vec![vec![Line::pieces(&["Hel", "lo", "", " you"])]]).run().await;
+    assert_eq!(outcome.log, ["agent msg-1: Hel", "agent msg-1: lo", "agent msg-1:  you"]);
+    assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
+}
+
+#[tokio::test(start_paused = true)]
+async fn thoughts_are_shown_on_request_under_ids_of_their_own() {
+    let script = vec![vec![Line::think("hm"), Line::say("yes"), Line::think("m")]];
+    let outcome = Rig::new(script.clone()).thoughts().run().await;
+    assert_eq!(outcome.log, ["thought msg-1: hm", "agent msg-2: yes", "thought msg-1: m"]);
+    let outcome = Rig::new(script).run().await;
+    assert_eq!(outcome.log, ["agent msg-2: yes"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_answer_speaks_under_a_new_id_and_the_turn_goes_on_after_its_calls() {
+    let rig = Rig::new(vec![
+        vec![Line::say("let me see"), Line::call("look", json!({ "path": "a" }))],
+        vec![Line::say("I see")],
+    ])
+    .tool(Fake::new("look", Behaviour::Say("a thing")));
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(
+        outcome.log,
+        [
+            "agent msg-1: let me see",
+            r#"call-2 Pending "look: planned" step 0 in {"path":"a"}"#,
+            "call-2 InProgress",
+            r#"call-2 Completed out {"output":"a thing"}"#,
+            "agent msg-3: I see",
+        ]
+    );
+    let request = model.requests().remove(1);
+    let expected = format!("{:?}", &request.messages[1..]);
+    insta::assert_snapshot!(
+        expected,
+        @r#"[Assistant { text: "let me see", calls: [ModelCall { id: "call-2", name: "look", arguments: "{\"path\":\"a\"}" }] }, ToolResult { call_id: "call-2", name: "look", output: "{\"output\":\"a thing\"}" }]"#
+    );
+    assert!(request.system.ends_with("Working directory: /work"));
+    assert_eq!(request.tools.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn white_space_alone_is_not_said() {
+    let outcome = Rig::new(vec![vec![Line::pieces(&["\n", "\n", "hi", "\n"])]]).run().await;
+    assert_eq!(outcome.log, ["agent msg-1: \n\nhi", "agent msg-1: \n"]);
+    let outcome = Rig::new(vec![vec![Line::pieces(&["\n", " "])]]).run().await;
+    assert_eq!(outcome.log, ["notice Info: The turn finished without a text reply."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reasoning_alone_becomes_the_answer() {
+    let outcome = Rig::new(vec![vec![Line::think("it is "), Line::think("four")]]).run().await;
+    assert_eq!(outcome.log, ["agent msg-2: it is four"]);
+    assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_after_calls_becomes_a_digest_of_them() {
+    let outcome =
+        Rig::new(vec![vec![Line::call("look", json!({ "path": "a" }))], vec![Line::think("enough")]])
+            .tool(Fake::new("look", Behaviour::Say("a thing")))
+            .run()
+            .await;
+    insta::assert_snapshot!(outcome.log.last().unwrap(), @r#"
+    agent msg-3: The model ended its turn without a summary. It did this:
+
+    - look({"path":"a"})
+      → {"output":"a thing"}
+
+    Its reasoning was:
+
+    enough
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_neither_text_nor_call_is_not_asked_for_again() {
+    let outcome = Rig::new(vec![vec![]]).run().await;
+    assert_eq!(outcome.log, ["notice Info: The turn finished without a text reply."]);
+    assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_output_limit_and_refusals_are_stop_reasons() {
+    for (reason, stop) in
+        [(FinishReason::Length, StopReason::MaxTokens), (FinishReason::Refusal, StopReason::Refusal)]
+    {
+        let outcome = Rig::new(vec![vec![Line::say("so"), Line::Finish(reason)]]).run().await;
+        assert_eq!(outcome.log, ["agent msg-1: so"]);
+        assert_eq!(outcome.end.unwrap().stop, stop);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_refusal_is_told() {
+    let outcome = Rig::new(vec![vec![Line::Finish(FinishReason::Refusal)]]).run().await;
+    assert_eq!(outcome.log, ["notice Info: The model refused to answer."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whole_calls_before_the_output_limit_run_and_the_model_is_told_twice_at_most() {
+    let cut = |n: u32| vec![Line::call("look", json!({ "n": n })), Line::Finish(FinishReason::Length)];
+    let rig = Rig::new(vec![cut(1), cut(2), cut(3)]).tool(Fake::new("look", Behaviour::Say("x")));
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.end.unwrap().stop, StopReason::MaxTokens);
+    let results = super::rig::told(&model.requests());
+    assert_eq!(results.len(), 2);
+    assert!(results.iter().all(|result| result.contains("reached the output limit")), "{results:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_requests_ends_the_turn_properly_with_what_was_done() {
+    let calls = (0..3).map(|n| vec![Line::call("look", json!({ "n": n }))]).collect();
+    let outcome = Rig::new(calls)
+        .tool(Fake::new("look", Behaviour::Say("x")))
+        .limits(Limits { max_requests: 3, ..Limits::default() })
+        .run()
+        .await;
+    assert_eq!(outcome.end.unwrap().stop, StopReason::MaxTurnRequests);
+    let last = outcome.log.last().unwrap();
+    assert!(last.contains("[stopped after 3 requests to the model"), "{last}");
+    assert!(last.contains(r#"- look({"n":2})"#), "{last}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_repeats_itself_is_reminded_and_then_stopped() {
+    let model = Scripted::new(vec![vec![Line::call("look", json!({}))]]).looped();
+    let rig = Rig::new(Vec::new()).model(model).tool(Fake::new("look", Behaviour::Say("x")));
+    let model = std::sync::Arc::clone(&rig.model);
+    let mut running = rig.start();
+    running.until("[turn terminated: the model made the same calls 5 times in a row]").await;
+    assert_eq!(model.requests().len(), 5);
+    let results = super::rig::told(&model.requests());
+    let reminded: Vec<_> = results.iter().map(|result| result.contains("[reminder:")).collect();
+    assert_eq!(reminded, [false, false, true, true]);
+    assert_eq!(running.log.iter().filter(|line| line.contains("Completed")).count(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_are_summed_and_the_window_is_shown_when_known() {
+    let script = vec![
+        vec![Line::Usage(usage(1, 1)), Line::call("look", json!({})), Line::Usage(usage(100, 10))],
+        vec![Line::say("ok"), Line::Usage(usage(150, 20))],
+    ];
+    let rig = Rig::new(Vec::new())
+        .model(Scripted::new(script).with_context_window(4096))
+        .tool(Fake::new("look", Behaviour::Say("x")));
+    let outcome = rig.run().await;
+    let gauges: Vec<_> = outcome.log.iter().filter(|line| line.starts_with("usage")).collect();
+    assert_eq!(gauges, ["usage 110/4096", "usage 170/4096"]);
+    assert_eq!(outcome.end.unwrap().usage, Some(usage(250, 30)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_counts_nothing_is_estimated_and_claims_no_usage() {
+    let script = vec![vec![Line::say("ok"), Line::Usage(usage(0, 0))]];
+    let outcome = Rig::new(Vec::new()).model(Scripted::new(script).with_context_window(4096)).run().await;
+    let gauge = outcome.log.last().unwrap().strip_prefix("usage ").unwrap();
+    let used: u64 = gauge.strip_suffix("/4096").unwrap().parse().unwrap();
+    assert!(used > 50, "{gauge}");
+
+    let outcome = Rig::new(vec![vec![Line::say("ok")]]).run().await;
+    assert_eq!(outcome.end.unwrap().usage, None);
+    assert!(!outcome.log.iter().any(|line| line.starts_with("usage")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_call_ids_sent_are_ours_however_often_a_server_repeats_its_own() {
+    let rig = Rig::new(vec![
+        vec![Line::call("look", json!({ "n": 1 })), Line::call("look", json!({ "n": 2 }))],
+        vec![Line::call("look", json!({ "n": 3 }))],
+        vec![Line::say("done")],
+    ])
+    .tool(Fake::new("look", Behaviour::Say("x")).parallel());
+    let model = std::sync::Arc::clone(&rig.model);
+    assert!(rig.run().await.end.is_ok());
+    let ids: Vec<_> = model.requests()[2]
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            ModelMessage::ToolResult { call_id, .. } => Some(call_id.clone()),
+            ModelMessage::User(_) | ModelMessage::Assistant { .. } => None,
+        })
+        .collect();
+    assert_eq!(ids, ["call-1", "call-2", "call-3"]);
+}

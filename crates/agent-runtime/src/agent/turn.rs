@@ -1,0 +1,200 @@
+//! The turn's loop: ask the model, run what it calls, ask again.
+
+use serde_json::json;
+use session_model::source::IdKind;
+use session_model::{ContextUsage, Event, MessageId, Notice, Severity, StopReason, TokenUsage};
+
+use super::batch::{Batch, Done};
+use super::digest::{self, Digest};
+use super::repeats::{self, Repeats, Repetition};
+use super::reply::{self, Reply};
+use super::waits::Waits;
+use super::{Agent, Limits};
+use crate::context::{self, Budget};
+use crate::driver::{TurnEnd, TurnError, TurnInput};
+use crate::io::{Interrupted, TurnIo};
+use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
+
+/// How many answers in a row may be cut off behind a whole call before the turn ends.
+const MAX_CUT_ANSWERS: usize = 2;
+
+const CUT_ANSWER: &str = "[note: your answer reached the output limit after these calls; whatever followed was lost \
+                          and not run. Go on in smaller pieces.]";
+
+pub(super) struct Turn<'a> {
+    agent: &'a Agent,
+    input: TurnInput,
+    waits: Waits,
+    info: ProviderInfo,
+    system: String,
+    tools: Vec<ToolSchema>,
+    budget: Budget,
+    messages: Vec<ModelMessage>,
+    repeats: Repeats,
+    digest: Digest,
+    usage: Option<TokenUsage>,
+    cut_answers: usize,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(agent: &'a Agent, input: TurnInput, io: TurnIo) -> Self {
+        let Limits { turn: limit, .. } = agent.limits;
+        let info = agent.provider.info();
+        let tools = agent.tools.schemas();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let system = agent.prompt.render(&input.cwd, &input.additional_roots, &names);
+        let fixed = system.len() + tools.iter().map(schema_size).sum::<usize>();
+        let budget = Budget::for_window(info.context_window, fixed);
+        let history: Vec<_> =
+            input.history.iter().filter(|entry| entry.turn != input.turn).cloned().collect();
+        let messages = context::messages(&history, &input.prompt, budget);
+        Self {
+            agent,
+            waits: Waits::new(io, limit),
+            info,
+            system,
+            tools,
+            budget,
+            messages,
+            repeats: Repeats::default(),
+            digest: Digest::default(),
+            usage: None,
+            cut_answers: 0,
+            input,
+        }
+    }
+
+    pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {
+        let limit = self.agent.limits.max_requests.max(1);
+        for step in 0..limit {
+            let reply = self.ask_model().await?;
+            if let Some(stop) = self.take(u32::try_from(step).unwrap_or(u32::MAX), reply).await? {
+                return Ok(self.end(stop));
+            }
+        }
+        let heading = format!("[stopped after {limit} requests to the model; ask to go on]");
+        self.say(self.digest.under(&heading)).await?;
+        Ok(self.end(StopReason::MaxTurnRequests))
+    }
+
+    async fn ask_model(&mut self) -> Result<Reply, TurnError> {
+        context::shrink(&mut self.messages, self.budget);
+        let request = ModelRequest {
+            system: self.system.clone(),
+            messages: self.messages.clone(),
+            tools: self.tools.clone(),
+        };
+        let Agent { provider, ids, .. } = self.agent;
+        let show = self.input.show_thoughts;
+        let reply = reply::receive(&**provider, request, &self.waits, &**ids, show).await?;
+        self.account(&reply).await?;
+        Ok(reply)
+    }
+
+    /// Does what an answer asks for; says why the turn is over, if it is.
+    async fn take(&mut self, step: u32, reply: Reply) -> Result<Option<StopReason>, TurnError> {
+        match reply.finish {
+            FinishReason::Refusal => {
+                self.conclude(&reply, "The model refused to answer.").await?;
+                return Ok(Some(StopReason::Refusal));
+            }
+            FinishReason::Length if reply.calls.is_empty() || self.cut_answers == MAX_CUT_ANSWERS => {
+                let notice = "The model reached its output limit before it said anything.";
+                self.conclude(&reply, notice).await?;
+                return Ok(Some(StopReason::MaxTokens));
+            }
+            FinishReason::Stop if reply.calls.is_empty() => {
+                let notice = "The turn finished without a text reply.";
+                self.conclude(&reply, notice).await?;
+                return Ok(Some(StopReason::EndTurn));
+            }
+            FinishReason::Stop => self.cut_answers = 0,
+            FinishReason::Length => self.cut_answers += 1,
+        }
+        let repetition = self.repeats.observe(&reply.calls);
+        if let Repetition::End(times) = repetition {
+            let why = format!("[turn terminated: the model made the same calls {times} times in a row]");
+            self.say(self.digest.under(&why)).await?;
+            return Ok(Some(StopReason::MaxTurnRequests));
+        }
+        let cut = reply.finish == FinishReason::Length;
+        let done = Batch::new(self.agent, &self.input, &self.waits, step).run(reply.calls).await?;
+        self.remember(reply.text, done, hints(repetition, cut));
+        Ok(None)
+    }
+
+    /// An answer that says nothing is replaced by what there is: reasoning, what was done, or at least a notice.
+    async fn conclude(&self, reply: &Reply, notice: &str) -> Result<(), Interrupted> {
+        if !reply.text.is_empty() {
+            return Ok(());
+        }
+        match digest::stand_in(&self.digest, &reply.reasoning) {
+            Some(text) => self.say(text).await,
+            None => self.notice(Severity::Info, notice.to_owned()).await,
+        }
+    }
+
+    fn remember(&mut self, text: String, done: Done, hints: Vec<String>) {
+        self.input.permissions.grants.extend(done.grants);
+        let calls = done.calls.iter().map(|(call, _)| call.clone()).collect();
+        self.messages.push(ModelMessage::Assistant { text, calls });
+        for (call, output) in done.calls {
+            self.digest.add(&call, &output);
+            self.messages.push(ModelMessage::ToolResult { call_id: call.id, name: call.name, output });
+        }
+        // Strict servers want the model to speak after a result: what it is to be told rides on the last one.
+        if let Some(ModelMessage::ToolResult { output, .. }) = self.messages.last_mut() {
+            for hint in hints {
+                output.push_str("\n\n");
+                output.push_str(&hint);
+            }
+        }
+    }
+
+    async fn account(&mut self, reply: &Reply) -> Result<(), Interrupted> {
+        if let Some(usage) = reply.usage {
+            self.usage.get_or_insert_default().add(usage);
+        }
+        let Some(size) = self.info.context_window.filter(|&size| size > 0) else { return Ok(()) };
+        let used = match reply.usage.map(TokenUsage::total) {
+            Some(used) if used > 0 => used,
+            Some(_) | None => self.estimate(reply),
+        };
+        self.waits.emit(Event::Usage(ContextUsage { used, size, cost: None })).await
+    }
+
+    /// Tokens in use by size, for servers that do not say: about four bytes each.
+    fn estimate(&self, reply: &Reply) -> u64 {
+        let fixed = self.system.len() + self.tools.iter().map(schema_size).sum::<usize>();
+        let bytes = fixed + context::total_size(&self.messages) + reply.text.len() + reply.reasoning.len();
+        (bytes / 4) as u64
+    }
+
+    async fn say(&self, text: String) -> Result<(), Interrupted> {
+        self.waits.emit(reply::message(text, &*self.agent.ids)).await
+    }
+
+    async fn notice(&self, severity: Severity, title: String) -> Result<(), Interrupted> {
+        let id = MessageId::from(self.agent.ids.fresh(IdKind::Message));
+        self.waits.emit(Event::Notice(Notice { id, severity, title })).await
+    }
+
+    fn end(&self, stop: StopReason) -> TurnEnd {
+        TurnEnd { stop, usage: self.usage }
+    }
+}
+
+fn hints(repetition: Repetition, cut: bool) -> Vec<String> {
+    let mut hints = Vec::new();
+    if let Repetition::Remind(times) = repetition {
+        hints.push(repeats::reminder(times));
+    }
+    if cut {
+        hints.push(CUT_ANSWER.to_owned());
+    }
+    hints
+}
+
+fn schema_size(tool: &ToolSchema) -> usize {
+    json!([tool.name, tool.description, tool.parameters]).to_string().len()
+}

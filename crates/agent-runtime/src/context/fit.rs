@@ -1,0 +1,230 @@
+//! Makes room: first the details of older tool use go, then old outputs, then the oldest turns.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use session_model::{Content, ToolKind};
+
+use super::past::{PastCall, PastTurn};
+use super::size;
+use crate::provider::ModelMessage;
+
+/// How many of the newest tool-using turns stay whole as long as there is room at all.
+const WHOLE_TOOL_TURNS: usize = 2;
+/// Turns are left out by so many at a time: a beginning that moved with every turn would defeat every cache.
+const DROP_BLOCK: usize = 4;
+/// How many files a reduced turn names.
+const MANIFEST_FILES: usize = 12;
+/// When the running turn outgrows its room, it shrinks to this share of it at once, for the caches again.
+const SHRINK_TO_PERCENT: usize = 75;
+/// Bytes of text a token stands for, on the careful side.
+const BYTES_PER_TOKEN: u64 = 3;
+/// Room where the model's window is unknown: what most servers hold today.
+const UNKNOWN_WINDOW: usize = 240_000;
+/// What is always left for the conversation, however small the window or large the system prompt.
+const LEAST: usize = 4_000;
+
+const CLEARED: &str = r#"{"output":"[cleared to save room; call the tool again if it is needed]"}"#;
+
+/// How much text a request's messages may hold, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Budget(usize);
+
+impl Budget {
+    /// So many bytes.
+    #[must_use]
+    pub fn bytes(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
+    /// What a window of so many tokens leaves: a quarter of it is for the answer, `fixed` bytes for what is sent
+    /// anyway (system prompt and tools).
+    #[must_use]
+    pub fn for_window(tokens: Option<u64>, fixed: usize) -> Self {
+        let room = tokens.map_or(UNKNOWN_WINDOW, |tokens| {
+            usize::try_from((tokens / 4).saturating_mul(3 * BYTES_PER_TOKEN)).unwrap_or(usize::MAX)
+        });
+        Self(room.saturating_sub(fixed).max(LEAST))
+    }
+
+    /// What is left of it.
+    #[must_use]
+    pub fn less(self, bytes: usize) -> Self {
+        Self(self.0.saturating_sub(bytes))
+    }
+}
+
+/// Clears old tool outputs of the running turn's messages when they have outgrown `budget`. The answers to the
+/// newest calls stay, for the model has not seen them yet.
+pub fn shrink(messages: &mut [ModelMessage], budget: Budget) {
+    let mut total: usize = messages.iter().map(size).sum();
+    if total <= budget.0 {
+        return;
+    }
+    let aim = budget.0 / 100 * SHRINK_TO_PERCENT;
+    let newest = messages.iter().rposition(|message| matches!(message, ModelMessage::Assistant { .. }));
+    for message in &mut messages[..newest.unwrap_or_default()] {
+        if total <= aim {
+            return;
+        }
+        if let ModelMessage::ToolResult { output, .. } = message
+            && output.len() > CLEARED.len()
+        {
+            total -= output.len() - CLEARED.len();
+            CLEARED.clone_into(output);
+        }
+    }
+}
+
+/// The messages of all turns that fit.
+pub(super) fn fit(turns: &[PastTurn], budget: Budget) -> Vec<ModelMessage> {
+    let whole: Vec<_> = turns.iter().map(|turn| worded(turn, |_| true)).collect();
+    let mut kept = if total(&whole) <= budget.0 { whole } else { reduced(turns, budget) };
+    let left_out = overflow(&kept, budget);
+    kept.drain(..left_out);
+    let mut messages: Vec<ModelMessage> = kept.into_iter().flatten().collect();
+    if left_out > 0
+        && let Some(ModelMessage::User(content)) = messages.first_mut()
+    {
+        content.insert(0, Content::text("[the turns before this one are left out]\n\n"));
+    }
+    messages
+}
+
+/// Older tool-using turns in a line each; of the newest, as many outputs as half the room holds, newest first.
+fn reduced(turns: &[PastTurn], budget: Budget) -> Vec<Vec<ModelMessage>> {
+    let mut detailed = WHOLE_TOOL_TURNS;
+    let mut room = budget.0 / 2;
+    let mut worded_turns: Vec<_> = turns
+        .iter()
+        .rev()
+        .map(|turn| {
+            let uses_tools = turn.calls().next().is_some();
+            if uses_tools && detailed == 0 {
+                return manifest(turn);
+            }
+            detailed -= usize::from(uses_tools);
+            let newest_first: Vec<_> = turn.calls().collect();
+            let mut shown = newest_first.len();
+            for past in newest_first.iter().rev() {
+                let Some(left) = room.checked_sub(past.output.len()) else {
+                    room = 0;
+                    break;
+                };
+                room = left;
+                shown -= 1;
+            }
+            worded(turn, |at| at >= shown)
+        })
+        .collect();
+    worded_turns.reverse();
+    worded_turns
+}
+
+/// How many of the oldest turns have to go.
+fn overflow(turns: &[Vec<ModelMessage>], budget: Budget) -> usize {
+    let mut room = budget.0;
+    let fitting = turns
+        .iter()
+        .rev()
+        .take_while(|turn| {
+            let size: usize = turn.iter().map(size).sum();
+            let fits = size <= room;
+            room = room.saturating_sub(size);
+            fits
+        })
+        .count();
+    let excess = turns.len() - fitting;
+    if fitting <= 1 {
+        return excess;
+    }
+    excess.next_multiple_of(DROP_BLOCK).min(turns.len() - 1)
+}
+
+fn total(turns: &[Vec<ModelMessage>]) -> usize {
+    turns.iter().flatten().map(size).sum()
+}
+
+/// A turn call by call; `shows` says whether the output of the call of that place in the turn is sent.
+fn worded(turn: &PastTurn, shows: impl Fn(usize) -> bool) -> Vec<ModelMessage> {
+    let mut messages = vec![ModelMessage::User(turn.user.clone())];
+    let mut place = 0;
+    for step in &turn.steps {
+        let calls = step.calls.iter().map(|past| past.call.clone()).collect();
+        messages.push(ModelMessage::Assistant { text: step.text.clone(), calls });
+        for PastCall { call, output, .. } in &step.calls {
+            let output = if shows(place) { output.clone() } else { CLEARED.to_owned() };
+            let (call_id, name) = (call.id.clone(), call.name.clone());
+            messages.push(ModelMessage::ToolResult { call_id, name, output });
+            place += 1;
+        }
+    }
+    conclude(&mut messages, turn.note);
+    messages
+}
+
+/// A turn without its calls: what was used and touched, and what was said.
+fn manifest(turn: &PastTurn) -> Vec<ModelMessage> {
+    let said: Vec<&str> =
+        turn.steps.iter().map(|step| step.text.as_str()).filter(|text| !text.is_empty()).collect();
+    let text = [manifest_line(turn)].iter().map(String::as_str).chain(said).collect::<Vec<_>>().join("\n\n");
+    let mut messages =
+        vec![ModelMessage::User(turn.user.clone()), ModelMessage::Assistant { text, calls: Vec::new() }];
+    conclude(&mut messages, turn.note);
+    messages
+}
+
+fn manifest_line(turn: &PastTurn) -> String {
+    let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut files: Vec<String> = Vec::new();
+    for past in turn.calls() {
+        *tools.entry(&past.call.name).or_default() += 1;
+        for location in &past.locations {
+            let file = format!("{} {}", action(past.kind), location.path.display());
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    }
+    let tools: Vec<String> = tools.iter().map(|(name, count)| format!("{name} ×{count}")).collect();
+    let mut line = format!("[tools used: {}", tools.join(", "));
+    if !files.is_empty() {
+        let more = files.len().saturating_sub(MANIFEST_FILES);
+        files.truncate(MANIFEST_FILES);
+        line.push_str("; files: ");
+        line.push_str(&files.join(", "));
+        if more > 0 {
+            // Writing to a string cannot fail.
+            write!(line, " and {more} more").unwrap_or_default();
+        }
+    }
+    line.push(']');
+    line
+}
+
+fn action(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Edit => "changed",
+        ToolKind::Delete => "deleted",
+        ToolKind::Move => "moved",
+        ToolKind::Read => "read",
+        ToolKind::Search => "searched",
+        ToolKind::Execute | ToolKind::Think | ToolKind::Fetch | ToolKind::SwitchMode | ToolKind::Other => {
+            "used"
+        }
+    }
+}
+
+/// A turn always ends in the model's words, so that the next one can begin with the user's.
+fn conclude(messages: &mut Vec<ModelMessage>, note: Option<&'static str>) {
+    let Some(note) = note else { return };
+    match messages.last_mut() {
+        Some(ModelMessage::Assistant { text, calls }) if calls.is_empty() => {
+            text.push_str("\n\n");
+            text.push_str(note);
+        }
+        Some(_) | None => {
+            messages.push(ModelMessage::Assistant { text: note.to_owned(), calls: Vec::new() });
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Turns a session's entries into messages that the strictest model server accepts, within a budget.
+//!
+//! Pure. What it makes starts with the user, alternates, and answers every call exactly once; [`check`] says so
+//! of any list of messages. The same entries always make the same messages, so that a server's prompt cache
+//! hits. Reasoning and remarks are never sent. It knows no tokenizer: sizes are bytes of text.
+
+mod check;
+mod fit;
+mod past;
+
+use serde_json::{Map, Value};
+use session_model::{Content, EmbeddedResource, Entry, ResourceBody};
+
+pub use check::check;
+pub use fit::{Budget, shrink};
+
+use crate::provider::ModelMessage;
+
+/// What a strict server takes as a function name; longer names are cut, other characters replaced.
+const MAX_NAME: usize = 64;
+
+/// The conversation a model is sent: all of `history` that fits into `budget`, then `prompt`.
+#[must_use]
+pub fn messages(history: &[Entry], prompt: &[Content], budget: Budget) -> Vec<ModelMessage> {
+    let prompt = user_content(prompt);
+    let room = budget.less(content_size(&prompt));
+    let mut messages = fit::fit(&past::turns(history), room);
+    messages.push(ModelMessage::User(prompt));
+    messages
+}
+
+/// The arguments of a call as an object; nothing at all means none. Some servers encode the object twice.
+///
+/// # Errors
+/// What is wrong with them, for the model.
+pub fn arguments(raw: &str) -> Result<Map<String, Value>, String> {
+    let text = raw.trim();
+    if text.is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(Value::Object(members)) => Ok(members),
+            Ok(_) | Err(_) => Err("invalid arguments: a JSON object is needed, not a string".to_owned()),
+        },
+        Ok(Value::Array(_) | Value::Bool(_) | Value::Number(_)) => {
+            Err("invalid arguments: a JSON object is needed".to_owned())
+        }
+        Err(error) => Err(format!("invalid arguments: not valid JSON ({error}); nothing was run")),
+    }
+}
+
+/// `name` as a strict server accepts it.
+#[must_use]
+pub fn wire_name(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = name.chars().take(MAX_NAME).map(allowed).collect();
+    if name.is_empty() { "unknown".to_owned() } else { name }
+}
+
+/// No server takes a message without content.
+fn user_content(content: &[Content]) -> Vec<Content> {
+    let says_something = |piece: &Content| piece.as_text().is_none_or(|text| !text.trim().is_empty());
+    if content.iter().any(says_something) {
+        return content.to_vec();
+    }
+    vec![Content::text("(empty message)")]
+}
+
+fn content_size(content: &[Content]) -> usize {
+    content
+        .iter()
+        .map(|piece| match piece {
+            Content::Text { text } => text.len(),
+            // Media is counted by the server in tiles, not in characters; this is about a page of text.
+            Content::Image { .. } | Content::Audio { .. } => 4_000,
+            Content::Link(link) => link.uri.len() + link.name.len(),
+            Content::Resource(EmbeddedResource { uri, body, .. }) => {
+                uri.len()
+                    + match body {
+                        ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
+                    }
+            }
+        })
+        .sum()
+}
+
+/// How much room messages take, in bytes of text.
+#[must_use]
+pub fn total_size(messages: &[ModelMessage]) -> usize {
+    messages.iter().map(size).sum()
+}
+
+/// How much room a message takes.
+fn size(message: &ModelMessage) -> usize {
+    match message {
+        ModelMessage::User(content) => content_size(content),
+        ModelMessage::Assistant { text, calls } => {
+            text.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
+        }
+        ModelMessage::ToolResult { output, .. } => output.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Entries grouped into finished turns, whatever state a cancel, a failure or a crash left them in.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use session_model::{
+    Content, Entry, Item, Location, StopReason, ToolCallUpdate, ToolKind, ToolStatus, TurnId,
+};
+
+use super::{arguments, user_content, wire_name};
+use crate::provider::ModelCall;
+
+/// One turn, ready to be worded.
+#[derive(Debug)]
+pub(super) struct PastTurn {
+    pub(super) user: Vec<Content>,
+    pub(super) steps: Vec<PastStep>,
+    /// What has to be said about how it ended.
+    pub(super) note: Option<&'static str>,
+}
+
+/// One answer of the model: what it said, then what it called.
+#[derive(Debug, Default)]
+pub(super) struct PastStep {
+    pub(super) text: String,
+    pub(super) calls: Vec<PastCall>,
+}
+
+#[derive(Debug)]
+pub(super) struct PastCall {
+    pub(super) call: ModelCall,
+    pub(super) output: String,
+    pub(super) kind: ToolKind,
+    pub(super) locations: Vec<Location>,
+}
+
+impl PastTurn {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &PastCall> {
+        self.steps.iter().flat_map(|step| &step.calls)
+    }
+}
+
+/// The turns of `history` that a model is told of, oldest first.
+pub(super) fn turns(history: &[Entry]) -> Vec<PastTurn> {
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    for entry in history {
+        let at = drafts.iter().rposition(|draft| *draft.turn == entry.turn).unwrap_or_else(|| {
+            drafts.push(Draft::new(&entry.turn));
+            drafts.len() - 1
+        });
+        drafts[at].items.push(&entry.item);
+    }
+    let mut ids = HashSet::new();
+    drafts.iter().filter_map(|draft| draft.finish(&mut ids)).collect()
+}
+
+struct Draft<'a> {
+    turn: &'a TurnId,
+    items: Vec<&'a Item>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(turn: &'a TurnId) -> Self {
+        Self { turn, items: Vec::new() }
+    }
+
+    fn finish(&self, ids: &mut HashSet<String>) -> Option<PastTurn> {
+        let mut user: Option<Vec<Content>> = None;
+        let mut steps = Steps::default();
+        let (mut remarked, mut end) = (false, None);
+        for &item in &self.items {
+            match item {
+                Item::User { content, .. } => user.get_or_insert_default().extend(content.iter().cloned()),
+                Item::Agent { text, .. } => steps.say(text),
+                Item::Tool { step, call } => steps.call(*step, past_call(call, ids)),
+                Item::Thought { .. } => {}
+                Item::Remark { .. } => remarked = true,
+                Item::TurnEnd { stop, .. } => end = Some(*stop),
+            }
+        }
+        let steps = steps.list;
+        if steps.is_empty() && (user.is_none() || (remarked && is_command(user.as_deref()))) {
+            return None;
+        }
+        let user = user.map_or_else(
+            || vec![Content::text("[the message that began this turn is missing]")],
+            |content| user_content(&content),
+        );
+        let answered = steps.last().is_some_and(|step| step.calls.is_empty());
+        Some(PastTurn { user, steps, note: note(end, answered) })
+    }
+}
+
+/// A slash command that milk answered by a remark was no business of the model's.
+fn is_command(user: Option<&[Content]>) -> bool {
+    user.and_then(<[Content]>::first).and_then(Content::as_text).is_some_and(|text| text.starts_with('/'))
+}
+
+#[derive(Default)]
+struct Steps {
+    list: Vec<PastStep>,
+    /// The step whose calls are being collected.
+    calling: Option<u32>,
+}
+
+impl Steps {
+    fn say(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        match self.list.last_mut() {
+            Some(last) if last.calls.is_empty() => {
+                last.text.push_str("\n\n");
+                last.text.push_str(text);
+            }
+            Some(_) | None => self.list.push(PastStep { text: text.to_owned(), calls: Vec::new() }),
+        }
+        self.calling = None;
+    }
+
+    fn call(&mut self, step: u32, call: PastCall) {
+        let joins = match self.list.last() {
+            // The text before the first call of an answer belongs to that answer.
+            Some(last) => last.calls.is_empty() || self.calling == Some(step),
+            None => false,
+        };
+        if !joins {
+            self.list.push(PastStep::default());
+        }
+        self.calling = Some(step);
+        if let Some(last) = self.list.last_mut() {
+            last.calls.push(call);
+        }
+    }
+}
+
+fn past_call(call: &ToolCallUpdate, ids: &mut HashSet<String>) -> PastCall {
+    let mut id = call.id.to_string();
+    while !ids.insert(id.clone()) {
+        id.push('+');
+    }
+    let arguments = match &call.raw_input {
+        Some(Value::Object(members)) => Value::Object(members.clone()).to_string(),
+        Some(Value::String(raw)) => {
+            arguments(raw).map_or_else(|_| "{}".to_owned(), |args| json!(args).to_string())
+        }
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => "{}".to_owned(),
+    };
+    let name = wire_name(call.name.as_deref().unwrap_or_default());
+    PastCall {
+        call: ModelCall { id, name, arguments },
+        output: output(call),
+        kind: call.kind.unwrap_or(ToolKind::Other),
+        locations: call.locations.clone().unwrap_or_default(),
+    }
+}
+
+/// Every call is answered, also one that never came to an end.
+fn output(call: &ToolCallUpdate) -> String {
+    if let Some(output) = &call.raw_output {
+        return output.to_string();
+    }
+    let error = match call.status {
+        Some(ToolStatus::Completed) => return json!({ "output": "" }).to_string(),
+        Some(ToolStatus::Failed) => "the call failed",
+        Some(ToolStatus::Cancelled) => {
+            "cancelled by the user before it was done; it may have had effects already"
+        }
+        Some(ToolStatus::Pending | ToolStatus::InProgress) | None => {
+            "cut off before it was done; it may have had effects already"
+        }
+    };
+    json!({ "error": error }).to_string()
+}
+
+/// What the model is told about the end of a turn that did not end by itself.
+fn note(end: Option<StopReason>, answered: bool) -> Option<&'static str> {
+    match end {
+        Some(StopReason::Cancelled) => Some("[the user cancelled this turn here]"),
+        Some(StopReason::Error) => Some("[this turn failed here]"),
+        None => Some("[this turn was cut off here]"),
+        Some(StopReason::Refusal) if !answered => Some("[refused]"),
+        Some(
+            StopReason::EndTurn | StopReason::MaxTokens | StopReason::MaxTurnRequests | StopReason::Refusal,
+        ) => (!answered).then_some("[this turn ended without an answer]"),
+    }
+}

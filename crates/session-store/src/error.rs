@@ -3,7 +3,7 @@
 use session_model::SessionId;
 
 /// Why a store could not do what it was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// No such session.
     #[error("session {0} does not exist")]

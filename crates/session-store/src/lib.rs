@@ -4,9 +4,17 @@
 //! [`session_model::Entry`]s. It reads no clock and no home directory.
 
 mod error;
+mod files;
+pub mod fold;
+mod lease;
+mod memory;
 mod meta;
+mod sqlite;
 mod store;
+mod title;
 
 pub use error::StoreError;
+pub use memory::MemoryStore;
 pub use meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+pub use sqlite::SqliteStore;
 pub use store::{Lease, SessionStore};

@@ -53,6 +53,23 @@ pub struct MetaPatch {
     pub additional_roots: Option<Vec<PathBuf>>,
 }
 
+impl MetaPatch {
+    /// Lays the changes over `meta`.
+    pub fn apply(self, meta: &mut SessionMeta) {
+        fn set<T>(old: &mut T, new: Option<T>) {
+            if let Some(new) = new {
+                *old = new;
+            }
+        }
+        set(&mut meta.name, self.name);
+        set(&mut meta.title, self.title);
+        set(&mut meta.updated_at, self.updated_at);
+        set(&mut meta.grants, self.grants);
+        set(&mut meta.options, self.options);
+        set(&mut meta.additional_roots, self.additional_roots);
+    }
+}
+
 /// A session with its history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {

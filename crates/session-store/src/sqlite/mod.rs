@@ -1,0 +1,96 @@
+//! Sessions in one embedded SQLite database that several processes share.
+//!
+//! A thread of its own has the connection; the methods send it jobs and wait without blocking. Leases are locked
+//! files in a folder `locks` beside the database.
+
+mod connect;
+mod fault;
+mod read;
+mod rows;
+mod schema;
+mod worker;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use session_model::{Entry, MessageId, SessionId};
+
+use self::worker::Database;
+use crate::error::StoreError;
+use crate::lease;
+use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+use crate::store::{Lease, SessionStore};
+
+/// Keeps sessions in a file. What a method has returned from survives `kill -9`.
+#[derive(Debug, Clone)]
+pub struct SqliteStore {
+    database: Arc<Database>,
+}
+
+impl SqliteStore {
+    /// A store at `path`. Does no I/O: the file is opened, and made where it is missing, by the first method
+    /// called, which is also the one to say what is wrong with it. After a failure the next call tries again.
+    #[must_use]
+    pub fn open(path: PathBuf) -> Self {
+        Self { database: Arc::new(Database::new(path)) }
+    }
+}
+
+#[async_trait]
+impl SessionStore for SqliteStore {
+    async fn create(&self, meta: SessionMeta) -> Result<(), StoreError> {
+        self.database.write(move |conn| write::create(conn, &meta)).await
+    }
+
+    async fn append(&self, id: &SessionId, entries: &[Entry]) -> Result<(), StoreError> {
+        let (id, entries) = (id.clone(), entries.to_vec());
+        self.database.write(move |conn| write::append(conn, &id, &entries)).await
+    }
+
+    async fn load(&self, id: &SessionId) -> Result<StoredSession, StoreError> {
+        let id = id.clone();
+        self.database.read(move |conn| read::load(conn, &id)).await
+    }
+
+    async fn meta(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {
+        let id = id.clone();
+        self.database.read(move |conn| read::meta(conn, &id)).await
+    }
+
+    async fn find(&self, reference: &str) -> Result<SessionMeta, StoreError> {
+        let reference = reference.to_owned();
+        self.database.read(move |conn| read::find(conn, &reference)).await
+    }
+
+    async fn latest(&self, cwd: &Path) -> Result<Option<SessionMeta>, StoreError> {
+        let cwd = cwd.to_owned();
+        self.database.read(move |conn| read::latest(conn, &cwd)).await
+    }
+
+    async fn list(&self, query: ListQuery) -> Result<Page, StoreError> {
+        self.database.read(move |conn| read::list(conn, &query)).await
+    }
+
+    async fn update(&self, id: &SessionId, patch: MetaPatch) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.database.write(move |conn| write::update(conn, &id, &patch)).await
+    }
+
+    async fn delete(&self, id: &SessionId) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.database.write(move |conn| write::delete(conn, &id)).await
+    }
+
+    async fn inserted(&self, id: &SessionId, key: &str) -> Result<Option<MessageId>, StoreError> {
+        let (id, key) = (id.clone(), key.to_owned());
+        self.database.read(move |conn| read::inserted(conn, &id, &key)).await
+    }
+
+    async fn lease(&self, id: &SessionId) -> Result<Lease, StoreError> {
+        // A few system calls on a local file: cheaper here than a trip to another thread.
+        let folder = self.database.path().with_file_name("locks");
+        Ok(Lease::new(lease::acquire(&folder, id)?))
+    }
+}

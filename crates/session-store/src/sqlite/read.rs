@@ -1,0 +1,117 @@
+//! What is looked up.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use session_model::{MessageId, SessionId};
+
+use super::fault::Fault;
+use super::rows;
+use crate::error::StoreError;
+use crate::meta::{ListQuery, Page, SessionMeta, StoredSession};
+
+/// A session with its history.
+pub(super) fn load(conn: &Connection, id: &SessionId) -> Result<StoredSession, Fault> {
+    // One snapshot for both queries: another process may append in between.
+    let tx = conn.unchecked_transaction()?;
+    let meta = meta(&tx, id)?;
+    let n = number(&tx, id)?;
+    let sql = format!("SELECT {} FROM entries WHERE session = ?1 ORDER BY seq", rows::ENTRY);
+    let mut statement = tx.prepare_cached(&sql)?;
+    let mut found = statement.query([n])?;
+    let (mut entries, mut damaged) = (Vec::new(), 0);
+    while let Some(row) = found.next()? {
+        match rows::entry(row) {
+            Some(entry) => entries.push(entry),
+            None => damaged += 1,
+        }
+    }
+    if damaged > 0 {
+        tracing::warn!(session = %id, damaged, "items that cannot be read are left out");
+    }
+    Ok(StoredSession { meta, entries, damaged })
+}
+
+/// A session without its history.
+pub(super) fn meta(conn: &Connection, id: &SessionId) -> Result<SessionMeta, Fault> {
+    let sql = format!("SELECT {} FROM sessions WHERE id = ?1", rows::SESSION);
+    let row = conn.prepare_cached(&sql)?.query_row([id.as_str()], |row| Ok(rows::session(row))).optional()?;
+    match row {
+        Some(Some(meta)) => Ok(meta),
+        Some(None) => Err(StoreError::Failed(format!("the record of session {id} is damaged")).into()),
+        None => Err(StoreError::NotFound(id.clone()).into()),
+    }
+}
+
+/// The session's number, by which its items go.
+pub(super) fn number(conn: &Connection, id: &SessionId) -> Result<i64, Fault> {
+    let mut statement = conn.prepare_cached("SELECT n FROM sessions WHERE id = ?1")?;
+    let found = statement.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    found.ok_or_else(|| StoreError::NotFound(id.clone()).into())
+}
+
+/// The session whose id is, or alone begins with, `reference`.
+pub(super) fn find(conn: &Connection, reference: &str) -> Result<SessionMeta, Fault> {
+    let exact = SessionId::from(reference);
+    match meta(conn, &exact) {
+        Err(Fault::Store(StoreError::NotFound(_))) if !reference.is_empty() => {}
+        settled => return settled,
+    }
+    // A range of the id index rather than LIKE: no wildcards to escape, no folding of case, no full scan.
+    let mut statement =
+        conn.prepare_cached("SELECT id FROM sessions WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 2")?;
+    let mut found = statement.query([reference, &format!("{reference}{}", char::MAX)])?;
+    let mut ids = Vec::new();
+    while let Some(row) = found.next()? {
+        ids.push(SessionId::from(row.get::<_, String>(0)?));
+    }
+    match ids.as_slice() {
+        [] => Err(StoreError::NotFound(exact).into()),
+        [one] => meta(conn, one),
+        [_, ..] => Err(StoreError::Ambiguous(reference.to_owned()).into()),
+    }
+}
+
+/// The session of this folder used last.
+pub(super) fn latest(conn: &Connection, cwd: &Path) -> Result<Option<SessionMeta>, Fault> {
+    let query = ListQuery { cwd: Some(cwd.to_owned()), offset: 0, limit: 1 };
+    Ok(list(conn, &query)?.sessions.into_iter().next())
+}
+
+/// A page of the list.
+pub(super) fn list(conn: &Connection, query: &ListQuery) -> Result<Page, Fault> {
+    let filter = if query.cwd.is_some() { "WHERE cwd = ?3" } else { "" };
+    // The offset is counted off in the index alone; only the page's own rows are fetched.
+    let sql = format!(
+        "SELECT {} FROM sessions WHERE n IN (SELECT n FROM sessions {filter} ORDER BY updated_at DESC, id \
+         LIMIT ?1 OFFSET ?2) ORDER BY updated_at DESC, id",
+        rows::SESSION
+    );
+    let (limit, offset) = (rows::count(query.limit.saturating_add(1)), rows::count(query.offset));
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut found = match &query.cwd {
+        Some(cwd) => statement.query(params![limit, offset, rows::path(cwd)?])?,
+        None => statement.query(params![limit, offset])?,
+    };
+    let (mut seen, mut sessions) = (0, Vec::new());
+    while let Some(row) = found.next()? {
+        seen += 1;
+        if seen > query.limit {
+            return Ok(Page { sessions, more: true });
+        }
+        if let Some(meta) = rows::session(row) {
+            sessions.push(meta);
+        } else {
+            tracing::warn!("a session whose record cannot be read is left out of the list");
+        }
+    }
+    Ok(Page { sessions, more: false })
+}
+
+/// The message inserted under a key.
+pub(super) fn inserted(conn: &Connection, id: &SessionId, key: &str) -> Result<Option<MessageId>, Fault> {
+    let n = number(conn, id)?;
+    let mut statement = conn.prepare_cached("SELECT message FROM entries WHERE session = ?1 AND key = ?2")?;
+    let found = statement.query_row(params![n, key], |row| row.get::<_, Option<String>>(0)).optional()?;
+    Ok(found.flatten().map(MessageId::from))
+}

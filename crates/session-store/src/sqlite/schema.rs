@@ -1,0 +1,66 @@
+//! The database's tables, and how older ones become newer.
+//!
+//! A session's row is small and indexed both ways it is listed; its items are rows of their own, clustered by
+//! session, each with the version of its wording, so that one bad or future row costs only itself.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::fault::Fault;
+
+/// The wording of the items this build writes; rows of a later one are left out when reading.
+pub(super) const ITEM_VERSION: i64 = 1;
+
+/// Step n brings a database from version n to n + 1. Steps are never edited, only added.
+const STEPS: &[&str] = &["
+    CREATE TABLE sessions (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        cwd TEXT NOT NULL,
+        roots TEXT NOT NULL,
+        name TEXT,
+        title TEXT,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        grants TEXT NOT NULL,
+        options TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX sessions_recent ON sessions (updated_at DESC, id);
+    CREATE INDEX sessions_folder ON sessions (cwd, updated_at DESC, id);
+    CREATE TABLE entries (
+        session INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        turn TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        key TEXT,
+        message TEXT,
+        json TEXT NOT NULL,
+        PRIMARY KEY (session, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX entries_key ON entries (session, key) WHERE key IS NOT NULL;
+"];
+
+/// Brings the database to this build's version.
+pub(super) fn migrate(conn: &mut Connection) -> Result<(), Fault> {
+    if version(conn)? == STEPS.len() {
+        return Ok(());
+    }
+    // Looked at again under the write lock: another process may have been faster.
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = version(&tx)?;
+    let Some(steps) = STEPS.get(found..) else {
+        return Err(Fault::Newer { found, known: STEPS.len() });
+    };
+    for step in steps {
+        tx.execute_batch(step)?;
+    }
+    tx.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;
+    tx.commit()?;
+    Ok(())
+}
+
+fn version(conn: &Connection) -> Result<usize, Fault> {
+    let found: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(usize::try_from(found).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,129 @@
+//! The file: when it is made, who may read it, what happens when it cannot be written, how it is searched.
+
+use rusqlite::params;
+use session_model::SessionId;
+use session_store::{ListQuery, SessionStore, StoreError};
+
+use crate::support::{Disk, agent, entry, meta, user};
+
+#[tokio::test]
+async fn opening_touches_nothing_until_the_first_use() {
+    let disk = Disk::new();
+    let store = disk.store();
+    assert!(!disk.path.parent().unwrap().exists());
+    store.create(meta("s-1", 0)).await.unwrap();
+    assert!(disk.path.exists());
+}
+
+#[tokio::test]
+async fn sessions_and_keys_survive_the_store() {
+    let disk = Disk::new();
+    let id = SessionId::from("s-1");
+    disk.store().create(meta("s-1", 0)).await.unwrap();
+    let said = [entry("t", 1, user("m", "hi", Some("k"))), entry("t", 2, agent("a", "hello"))];
+    disk.store().append(&id, &said).await.unwrap();
+    let stored = disk.store().load(&id).await.unwrap();
+    assert_eq!((stored.entries.as_slice(), stored.damaged), (&said[..], 0));
+    assert_eq!(disk.store().inserted(&id, "k").await, Ok(Some("m".into())));
+    assert!(disk.store().append(&id, &said[..1]).await.is_err());
+}
+
+#[tokio::test]
+async fn a_file_removed_under_a_running_store_is_made_again_and_not_written_into_the_void() {
+    let disk = Disk::new();
+    let store = disk.store();
+    store.create(meta("s-1", 0)).await.unwrap();
+    std::fs::remove_dir_all(disk.path.parent().unwrap()).unwrap();
+    if cfg!(unix) {
+        assert_eq!(store.meta(&"s-1".into()).await, Err(StoreError::NotFound("s-1".into())));
+    }
+    store.create(meta("s-2", 0)).await.unwrap();
+    assert_eq!(disk.store().meta(&"s-2".into()).await, Ok(meta("s-2", 0)));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_and_folders_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let disk = Disk::new();
+    let store = disk.store();
+    store.create(meta("s-1", 0)).await.unwrap();
+    let _lease = store.lease(&"s-1".into()).await.unwrap();
+    let data = disk.path.parent().unwrap();
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(data), mode(&data.join("locks"))), (0o700, 0o700));
+    for file in ["sessions.db", "sessions.db-wal", "sessions.db-shm", "locks/s-1.lock"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_made_by_others_is_narrowed() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let disk = Disk::new();
+    std::fs::create_dir_all(disk.path.parent().unwrap()).unwrap();
+    std::fs::write(&disk.path, "").unwrap();
+    std::fs::set_permissions(&disk.path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    disk.store().create(meta("s-1", 0)).await.unwrap();
+    assert_eq!(disk.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn lists_and_lookups_use_their_indexes() {
+    let disk = Disk::new();
+    disk.store().create(meta("s-1", 0)).await.unwrap();
+    let raw = disk.raw();
+    let plan = |sql: &str| -> String {
+        let mut statement = raw.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let rows = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        rows.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    };
+    for (sql, index) in [
+        ("SELECT n FROM sessions ORDER BY updated_at DESC, id LIMIT 50", "COVERING INDEX sessions_recent"),
+        (
+            "SELECT n FROM sessions WHERE cwd = '/w' ORDER BY updated_at DESC, id LIMIT 50",
+            "COVERING INDEX sessions_folder",
+        ),
+        ("SELECT n FROM entries JOIN (SELECT 1 AS n) WHERE session = 1 AND key = 'k'", "INDEX entries_key"),
+    ] {
+        let plan = plan(sql);
+        assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{sql}: {plan}");
+    }
+}
+
+/// Run by hand with `--release --ignored --nocapture`: how long lists take among 100,000 sessions.
+#[tokio::test]
+#[ignore = "measures; its numbers depend on the machine"]
+async fn lists_among_a_hundred_thousand_sessions() {
+    let disk = Disk::new();
+    let store = disk.store();
+    store.create(meta("first", 0)).await.unwrap();
+    {
+        let mut raw = disk.raw();
+        let tx = raw.transaction().unwrap();
+        let sql = "INSERT INTO sessions (id, cwd, roots, created_at, updated_at, grants, options)
+            VALUES (?1, ?2, '[]', ?3, ?3, '[]', '{}')";
+        for n in 0..100_000_i64 {
+            let folder = format!("/folder/{}", n % 2);
+            tx.execute(sql, params![format!("session-{n:08}"), folder, n * 7_919 % 100_003]).unwrap();
+        }
+        tx.commit().unwrap();
+    }
+    for (what, cwd, offset) in [
+        ("first page", None, 0),
+        ("last page", None, 99_950),
+        ("first page of a folder", Some("/folder/1".into()), 0),
+        ("last page of a folder", Some("/folder/1".into()), 49_950),
+    ] {
+        let query = ListQuery { cwd, offset, limit: 50 };
+        let began = tokio::time::Instant::now();
+        let page = store.list(query).await.unwrap();
+        println!("{what}: {} in {:?}", page.sessions.len(), began.elapsed());
+    }
+    let began = tokio::time::Instant::now();
+    assert!(store.latest("/folder/1".as_ref()).await.unwrap().is_some());
+    println!("latest: {:?}", began.elapsed());
+}

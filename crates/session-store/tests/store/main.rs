@@ -1,0 +1,12 @@
+//! What every store must do, run against each; and what the one on disk must do beside.
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod disk;
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod support;

@@ -9,13 +9,15 @@
 //! | `req`, `num` | error | error | error |
 //! | `req_list` | error | empty | empty; bad items are dropped |
 //! | `req_items` | error | error | error; bad items are dropped |
+//! | `req_default` | default | error | error |
+//! | `req_absent` | empty | empty | error |
 //! | `req_null` | error | empty | error |
 //! | `opt` | none | none | error |
 //! | `soft` | none | none | none |
 //! | `soft_list` | none | none | none; bad items are dropped |
 //! | `soft_value` | none | none | cannot be malformed |
 //! | `flag`, `dflt` | default | default | default |
-//! | `list` | empty | empty | empty; bad items are dropped |
+//! | `list`, `all_list` | empty | empty | empty; bad items are dropped |
 //! | `null_list` | empty | empty | error |
 //! | `null_map` | empty | empty | error |
 //! | `map` | empty | error | error |
@@ -148,6 +150,10 @@ macro_rules! object {
             [#[serde(deserialize_with = "crate::lenient::null_is_default")]]
             $f [Vec<$ty>] [$f: impl Into<Vec<$ty>>,] [$f.into()] $($r)* }
     };
+    (@add req_default $m:tt $h:tt $pb:tt $de:tt $n:tt $p:tt $i:tt $s:tt $doc:tt $ren:tt $f:ident [$ty:ty] $($r:tt)*) => {
+        object! { @push $m $h $pb $de $n $p $i $s $doc $ren [] [#[serde(default)]]
+            $f [$ty] [$f: impl Into<$ty>,] [$f.into()] $($r)* }
+    };
     // Required by the protocol, yet read as empty when it is missing.
     (@add req_absent $m:tt $h:tt $pb:tt $de:tt $n:tt $p:tt $i:tt $s:tt $doc:tt $ren:tt $f:ident [$ty:ty] $($r:tt)*) => {
         object! { @push $m $h $pb $de $n $p $i $s $doc $ren []
@@ -277,12 +283,12 @@ pub(crate) use object;
 ///
 /// The tag is written first and may be read anywhere; when it comes first, nothing is buffered. A known tag
 /// with a bad payload is an error. What an unknown or a missing tag means is said at the end: nothing (an
-/// error); `else Other` keeps an unknown tag with its members (`requires [..]` demands some of them); `none
+/// error); `else Other` keeps an unknown tag with its members (`requires [..]` and `where f` demand something of them); `none
 /// V(T)` is the form without a tag; `rest V(T)` is the form for a missing and for an unknown tag.
 macro_rules! tagged {
     ($(#[$m:meta])* pub enum $name:ident: $tag:tt {
         $($(#[$vm:meta])* $variant:ident $(($ty:ty))? = $wire:tt,)*
-        $(; else $other:ident $(requires [$($required:literal),*])?)?
+        $(; else $other:ident $(requires [$($required:literal),*])? $(where $check:ident)?)?
         $(; none $(#[$nm:meta])* $none:ident($nty:ty))?
         $(; rest $(#[$rm:meta])* $rest:ident($rty:ty))?
     }) => {
@@ -325,6 +331,7 @@ macro_rules! tagged {
                 })*
                 $(if let Some(tag) = &tag {
                     let other = members.other($tag, tag, &[$($($required),*)?])?;
+                    $($check::<A::Error>(&other)?;)?
                     return Ok(Self::$other(other));
                 })?
                 $(if tag.is_none() {
@@ -349,11 +356,13 @@ macro_rules! tagged {
 }
 pub(crate) use tagged;
 
-/// Defines an enum of strings; `open` ones keep an unknown string in their last variant, closed ones reject it.
+/// Defines an enum of strings. An unknown string is an error, unless `else Other` keeps it or `fallback V` takes
+/// it for one of the variants.
 macro_rules! strings {
     ($(#[$m:meta])* pub enum $name:ident {
         $($(#[$vm:meta])* $variant:ident = $wire:literal,)*
         $(; else $other:ident)?
+        $(; fallback $fallback:ident)?
     }) => {
         $(#[$m])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -389,7 +398,7 @@ macro_rules! strings {
             fn from_text(text: &str) -> Option<Self> {
                 Some(match text {
                     $($wire => Self::$variant,)*
-                    unknown => strings! { @unknown unknown $($other)? },
+                    unknown => strings! { @unknown unknown $($other)? $(fallback $fallback)? },
                 })
             }
             const KNOWN: &'static [&'static str] = Self::VALUES;
@@ -410,6 +419,10 @@ macro_rules! strings {
     (@unknown $text:ident) => {{
         let _: &str = $text;
         return None
+    }};
+    (@unknown $text:ident fallback $fallback:ident) => {{
+        let _: &str = $text;
+        Self::$fallback
     }};
     (@unknown $text:ident $other:ident) => { Self::$other($text.to_owned()) };
 }

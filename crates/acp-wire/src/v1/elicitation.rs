@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::elicitation_schema::ElicitationSchema;
 use super::request_id::RequestId;
 use super::session::SessionId;
 use super::tool_call::ToolCallId;
+use crate::Other;
 use crate::macros::{object, string_type, tagged};
 
 string_type! {
@@ -76,7 +79,7 @@ tagged! {
         Form(ElicitationFormMode) = "form",
         /// Url.
         Url(ElicitationUrlMode) = "url",
-        ; else Other
+        ; else Other where has_scope
     }
 }
 
@@ -177,4 +180,10 @@ pub enum ElicitationContentValue {
     Boolean(bool),
     /// The values of a multiple choice.
     StringArray(Vec<String>),
+}
+
+/// A mode this version of the protocol doesn't define must say what it belongs to, like the others.
+fn has_scope<E: Error>(other: &Other) -> Result<(), E> {
+    let members = Value::Object(other.fields().clone());
+    ElicitationScope::deserialize(members).map(|_| ()).map_err(E::custom)
 }

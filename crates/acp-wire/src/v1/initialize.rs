@@ -45,7 +45,7 @@ object! {
         /// Title.
         soft title: String,
         /// Version.
-        req version: String,
+        req_default version: String,
         meta
     }
 }
@@ -68,5 +68,12 @@ object! {
         /// Elicitation.
         soft elicitation: ElicitationCapabilities,
         meta
+    }
+}
+
+impl Default for Implementation {
+    /// An implementation that says nothing about itself.
+    fn default() -> Self {
+        Self::new("", "")
     }
 }

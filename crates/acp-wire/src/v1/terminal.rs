@@ -130,9 +130,11 @@ object! {
 
 object! {
     /// Wait for terminal exit response.
-    pub struct WaitForTerminalExitResponse {
-        /// Exit status.
-        flat exit_status: TerminalExitStatus,
+    pub struct WaitForTerminalExitResponse: Nullable {
+        /// Exit code.
+        soft exit_code: u32,
+        /// Signal.
+        soft signal: String,
         meta
     }
 }

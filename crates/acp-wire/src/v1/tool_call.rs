@@ -6,6 +6,7 @@ use super::content::ContentBlock;
 use super::diff::Diff;
 use super::session::SessionId;
 use super::terminal::Terminal;
+use crate::Other;
 use crate::macros::{object, string_type, strings, tagged};
 
 object! {
@@ -38,15 +39,6 @@ object! {
     pub struct ToolCallUpdate {
         /// Tool call id.
         req tool_call_id: ToolCallId,
-        /// Fields.
-        flat fields: ToolCallUpdateFields,
-        meta
-    }
-}
-
-object! {
-    /// Tool call update fields.
-    pub struct ToolCallUpdateFields: Default {
         /// Kind.
         soft kind: ToolKind,
         /// Status.
@@ -63,6 +55,7 @@ object! {
         soft raw_input: Value,
         /// Raw output.
         soft raw_output: Value,
+        meta
     }
 }
 
@@ -94,6 +87,7 @@ strings! {
         SwitchMode = "switch_mode",
         /// Other.
         Other = "other",
+        ; fallback Other
     }
 }
 

@@ -10,6 +10,7 @@ use super::elicitation_schema::ElicitationSchema;
 use super::request_id::RequestId;
 use super::session::SessionId;
 use super::tool_call::ToolCallId;
+use crate::Other;
 use crate::macros::{object, string_type, tagged};
 
 string_type! {
@@ -78,7 +79,7 @@ tagged! {
         Form(ElicitationFormMode) = "form",
         /// Url.
         Url(ElicitationUrlMode) = "url",
-        ; else Other
+        ; else Other where has_scope
     }
 }
 
@@ -206,4 +207,10 @@ impl<'de> Deserialize<'de> for ElicitationScope {
             )),
         }
     }
+}
+
+/// A mode this version of the protocol doesn't define must say what it belongs to, like the others.
+fn has_scope<E: Error>(other: &Other) -> Result<(), E> {
+    let members = Value::Object(other.fields().clone());
+    ElicitationScope::deserialize(members).map(|_| ()).map_err(E::custom)
 }

@@ -12,7 +12,7 @@ object! {
         /// Protocol version.
         num protocol_version: ProtocolVersion,
         /// Info.
-        req info: Implementation,
+        req_default info: Implementation,
         /// Capabilities.
         flag capabilities: ClientCapabilities,
         meta
@@ -42,7 +42,7 @@ object! {
         /// Title.
         soft title: String,
         /// Version.
-        req version: String,
+        req_default version: String,
         meta
     }
 }
@@ -55,5 +55,12 @@ object! {
         /// Elicitation.
         soft elicitation: ElicitationCapabilities,
         meta
+    }
+}
+
+impl Default for Implementation {
+    /// An implementation that says nothing about itself.
+    fn default() -> Self {
+        Self::new("", "")
     }
 }

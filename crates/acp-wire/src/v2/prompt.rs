@@ -5,17 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::content::ContentBlock;
 use super::session::SessionId;
-use crate::macros::{object, string_type, strings};
-
-strings! {
-    /// Invalid idempotency key.
-    pub enum InvalidIdempotencyKey {
-        /// Empty.
-        Empty = "empty",
-        /// Too long.
-        TooLong = "too_long",
-    }
-}
+use crate::macros::{object, string_type};
 
 object! {
     /// Prompt request.

@@ -10,6 +10,9 @@ use super::rows;
 use crate::error::StoreError;
 use crate::meta::{ListQuery, Page, SessionMeta, StoredSession};
 
+/// Offsets up to this are simply counted off.
+const NEAR: usize = 500;
+
 /// A session with its history.
 pub(super) fn load(conn: &Connection, id: &SessionId) -> Result<StoredSession, Fault> {
     // One snapshot for both queries: another process may append in between.
@@ -80,19 +83,19 @@ pub(super) fn latest(conn: &Connection, cwd: &Path) -> Result<Option<SessionMeta
 
 /// A page of the list.
 pub(super) fn list(conn: &Connection, query: &ListQuery) -> Result<Page, Fault> {
-    let filter = if query.cwd.is_some() { "WHERE cwd = ?3" } else { "" };
+    // One snapshot for the count and the page.
+    let tx = conn.unchecked_transaction()?;
+    let filter = if query.cwd.is_some() { "WHERE cwd = ?1" } else { "WHERE ?1 IS NULL" };
+    let cwd = query.cwd.as_deref().map(rows::path).transpose()?;
+    let (order, limit, offset) = span(&tx, (filter, cwd.as_deref()), query)?;
     // The offset is counted off in the index alone; only the page's own rows are fetched.
     let sql = format!(
-        "SELECT {} FROM sessions WHERE n IN (SELECT n FROM sessions {filter} ORDER BY updated_at DESC, id \
-         LIMIT ?1 OFFSET ?2) ORDER BY updated_at DESC, id",
+        "SELECT {} FROM sessions WHERE n IN (SELECT n FROM sessions {filter} ORDER BY {order} \
+         LIMIT ?2 OFFSET ?3) ORDER BY updated_at DESC, id",
         rows::SESSION
     );
-    let (limit, offset) = (rows::count(query.limit.saturating_add(1)), rows::count(query.offset));
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut found = match &query.cwd {
-        Some(cwd) => statement.query(params![limit, offset, rows::path(cwd)?])?,
-        None => statement.query(params![limit, offset])?,
-    };
+    let mut statement = tx.prepare_cached(&sql)?;
+    let mut found = statement.query(params![cwd, limit, offset])?;
     let (mut seen, mut sessions) = (0, Vec::new());
     while let Some(row) = found.next()? {
         seen += 1;
@@ -106,6 +109,30 @@ pub(super) fn list(conn: &Connection, query: &ListQuery) -> Result<Page, Fault> 
         }
     }
     Ok(Page { sessions, more: false })
+}
+
+/// From which end to count, how many rows to take (one more than the page, to know of a next one), and how many
+/// to skip: a page of the far half is counted from the end, so that the last one costs no more than the first.
+fn span(
+    conn: &Connection,
+    (filter, cwd): (&str, Option<&str>),
+    query: &ListQuery,
+) -> Result<(&'static str, i64, i64), Fault> {
+    let (limit, offset) = (rows::count(query.limit.saturating_add(1)), rows::count(query.offset));
+    if query.offset > NEAR {
+        let sql = match cwd {
+            Some(_) => format!("SELECT count(*) FROM sessions {filter}"),
+            // Without a condition SQLite counts whole pages.
+            None => "SELECT count(*) + coalesce(?1, 0) FROM sessions".to_owned(),
+        };
+        let total: i64 = conn.prepare_cached(&sql)?.query_row([cwd], |row| row.get(0))?;
+        if offset > total / 2 {
+            let rest = total.saturating_sub(offset).max(0);
+            let take = limit.min(rest);
+            return Ok(("updated_at, id DESC", take, rest - take));
+        }
+    }
+    Ok(("updated_at DESC, id", limit, offset))
 }
 
 /// The message inserted under a key.

@@ -82,7 +82,11 @@ async fn lists_and_lookups_use_their_indexes() {
         rows.map(Result::unwrap).collect::<Vec<_>>().join("; ")
     };
     for (sql, index) in [
-        ("SELECT n FROM sessions ORDER BY updated_at DESC, id LIMIT 50", "COVERING INDEX sessions_recent"),
+        (
+            "SELECT n FROM sessions WHERE NULL IS NULL ORDER BY updated_at DESC, id LIMIT 50",
+            "COVERING INDEX sessions_recent",
+        ),
+        ("SELECT n FROM sessions ORDER BY updated_at, id DESC LIMIT 50", "COVERING INDEX sessions_recent"),
         (
             "SELECT n FROM sessions WHERE cwd = '/w' ORDER BY updated_at DESC, id LIMIT 50",
             "COVERING INDEX sessions_folder",
@@ -91,6 +95,32 @@ async fn lists_and_lookups_use_their_indexes() {
     ] {
         let plan = plan(sql);
         assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{sql}: {plan}");
+    }
+}
+
+#[tokio::test]
+async fn pages_counted_from_the_end_are_the_same_pages() {
+    let disk = Disk::new();
+    let store = disk.store();
+    store.create(meta("s-0000", 0)).await.unwrap();
+    {
+        let mut raw = disk.raw();
+        let tx = raw.transaction().unwrap();
+        let sql = "INSERT INTO sessions (id, cwd, roots, created_at, updated_at, grants, options)
+            VALUES (?1, ?2, '[]', 0, ?3, '[]', '{}')";
+        for n in 1..1_500_i64 {
+            tx.execute(sql, params![format!("s-{n:04}"), format!("/{}", n % 2), n * 31 % 300]).unwrap();
+        }
+        tx.commit().unwrap();
+    }
+    for cwd in [None, Some("/1".into())] {
+        let whole =
+            store.list(ListQuery { cwd: cwd.clone(), offset: 0, limit: 2_000 }).await.unwrap().sessions;
+        for offset in [499, 500, 501, 600, 740, 749, 750, 751, 1_400, 1_450, 1_499, 1_500, 1_501, 9_999] {
+            let page = store.list(ListQuery { cwd: cwd.clone(), offset, limit: 50 }).await.unwrap();
+            let expected: Vec<_> = whole.iter().skip(offset).take(50).cloned().collect();
+            assert_eq!((page.more, page.sessions), (whole.len() > offset + 50, expected), "{cwd:?} {offset}");
+        }
     }
 }
 
@@ -119,6 +149,7 @@ async fn lists_among_a_hundred_thousand_sessions() {
         ("last page of a folder", Some("/folder/1".into()), 49_950),
     ] {
         let query = ListQuery { cwd, offset, limit: 50 };
+        store.list(query.clone()).await.unwrap();
         let began = tokio::time::Instant::now();
         let page = store.list(query).await.unwrap();
         println!("{what}: {} in {:?}", page.sessions.len(), began.elapsed());

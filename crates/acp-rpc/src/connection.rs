@@ -1,0 +1,181 @@
+//! One connection from its first byte to its last: read, hand over, drain.
+//!
+//! Spawns nothing: reading and writing are the two halves of one future, which the embedder runs where it likes.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
+
+use crate::core::Core;
+use crate::dispatch::Dispatch;
+use crate::lines::{Line, Lines};
+use crate::tap::{Direction, SharedTap};
+use crate::{Config, ConnectionError, Peer, RpcError, Service};
+
+/// Runs a connection over a reader and a writer until the peer leaves, the writer breaks or it is shut down.
+///
+/// `build` makes the service, given the handle to the other side.
+///
+/// At the end of input a last line without a line feed still counts. Then [`Service::closing`] runs, accepted
+/// requests are finished within [`Config::drain_grace`], what is still unanswered is cancelled and, after
+/// [`Config::cancel_grace`], answered `-32800`; the output is flushed and the writer shut down. Our own
+/// unanswered requests fail as soon as the input has ended.
+///
+/// Dropping the future closes the connection at once.
+///
+/// # Errors
+/// When reading or writing fails. A peer that closed its end (a broken pipe, a reset) is an ordinary end.
+pub async fn serve<R, W, S>(
+    reader: R,
+    writer: W,
+    config: Config,
+    build: impl FnOnce(Peer) -> S,
+) -> Result<(), ConnectionError>
+where
+    R: AsyncRead,
+    W: AsyncWrite,
+    S: Service,
+{
+    let core = Arc::new(Core::new(&config));
+    let _teardown = Teardown(Arc::clone(&core));
+    let service = build(Peer::new(Arc::clone(&core)));
+    let input = Input {
+        dispatch: Dispatch::new(Arc::clone(&core), service),
+        lines: Lines::new(config.max_line),
+        drain_grace: config.drain_grace,
+        cancel_grace: config.cancel_grace,
+        tap: config.tap.clone(),
+        core: Arc::clone(&core),
+    };
+    tokio::pin!(reader, writer);
+    // Reading goes first, so that the answers to all lines of one read leave in one write.
+    let (read, written) = join(input.run(reader), core.outbox.run(writer, config.tap.as_ref())).await;
+    read.or_else(|error| quiet(error).map_err(ConnectionError::Read))?;
+    written.or_else(|error| quiet(error).map_err(ConnectionError::Write))
+}
+
+/// A peer that has gone is no failure of ours.
+fn quiet(error: io::Error) -> io::Result<()> {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof, WriteZero,
+    };
+    let gone = [BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof, WriteZero];
+    if gone.contains(&error.kind()) { Ok(()) } else { Err(error) }
+}
+
+/// However `serve` ends, nobody waits for the connection any longer.
+struct Teardown(Arc<Core>);
+
+impl Drop for Teardown {
+    fn drop(&mut self) {
+        self.0.shutdown.cancel();
+        self.0.life.cancel();
+        self.0.pending.close();
+        self.0.outbox.close();
+    }
+}
+
+struct Input<S> {
+    core: Arc<Core>,
+    dispatch: Dispatch<S>,
+    lines: Lines,
+    drain_grace: Duration,
+    cancel_grace: Duration,
+    tap: Option<SharedTap>,
+}
+
+impl<S: Service> Input<S> {
+    async fn run<R: AsyncRead + Unpin>(mut self, reader: R) -> io::Result<()> {
+        let read = self.read(reader).await;
+        self.core.shutdown.cancel();
+        self.core.pending.close();
+        self.drain().await;
+        read
+    }
+
+    /// Reads until the input ends, reading fails, nothing can be written any more, or a shutdown.
+    async fn read<R: AsyncRead + Unpin>(&mut self, mut reader: R) -> io::Result<()> {
+        loop {
+            let more = tokio::select! {
+                biased;
+                () = self.core.shutdown.cancelled() => return Ok(()),
+                () = self.core.outbox.closed().cancelled() => return Ok(()),
+                more = self.lines.fill(&mut reader) => more?,
+            };
+            while let Some(line) = self.lines.next() {
+                handle(&mut self.dispatch, self.tap.as_ref(), &line);
+                if self.core.outbox.is_over_limit() {
+                    tokio::select! {
+                        biased;
+                        () = self.core.shutdown.cancelled() => return Ok(()),
+                        () = self.core.outbox.below_limit() => {}
+                    }
+                }
+                if self.core.shutdown.is_cancelled() {
+                    return Ok(());
+                }
+            }
+            if !more {
+                if let Some(line) = self.lines.rest() {
+                    handle(&mut self.dispatch, self.tap.as_ref(), &line);
+                }
+                return Ok(());
+            }
+            // A turn for the writer before more is read.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn drain(&mut self) {
+        let closed = self.core.outbox.closed().clone();
+        if closed.is_cancelled() {
+            // Nobody is there to be answered; the service may still want to put things away.
+            self.core.life.cancel();
+        }
+        let finish = async {
+            self.dispatch.closing().await;
+            tokio::select! {
+                () = self.core.in_flight.emptied() => {}
+                () = closed.cancelled() => {}
+            }
+        };
+        if timeout(self.drain_grace, finish).await.is_err() {
+            tracing::debug!("requests were cancelled at the end of the drain grace");
+        }
+        self.core.life.cancel();
+        if !closed.is_cancelled() {
+            // What does not answer in time is answered below.
+            let _: Result<(), _> = timeout(self.cancel_grace, self.core.in_flight.emptied()).await;
+        }
+        self.answer_leftovers();
+        self.core.outbox.finish();
+        if timeout(self.drain_grace, closed.cancelled()).await.is_err() {
+            self.core.outbox.abandon();
+        }
+    }
+
+    fn answer_leftovers(&self) {
+        for id in self.core.in_flight.ids() {
+            if let Some(mut right) = self.core.in_flight.take(&id) {
+                let slot = right.slot();
+                self.core.answer_err(&id, &RpcError::cancelled(), slot, None);
+            }
+        }
+    }
+}
+
+fn handle<S: Service>(dispatch: &mut Dispatch<S>, tap: Option<&SharedTap>, line: &Line<'_>) {
+    if let Some(tap) = tap {
+        match line {
+            Line::Whole(line) | Line::Overlong(line) => tap.line(Direction::In, line),
+        }
+    }
+    match line {
+        Line::Whole(line) => dispatch.line(line),
+        Line::Overlong(prefix) => dispatch.overlong(prefix),
+    }
+}

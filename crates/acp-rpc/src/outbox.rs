@@ -1,0 +1,258 @@
+//! Everything on its way out: one queue of finished lines, the budget for stream traffic, the writing loop.
+//!
+//! Lines leave in the order in which they were queued, whoever queued them. Knows nothing of messages; a line
+//! is bytes here.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures::future::poll_fn;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Notify, Semaphore, TryAcquireError, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::Closed;
+use crate::tap::{Direction, SharedTap, each_line};
+
+/// A buffer that has grown beyond this is given back to the allocator once it is empty.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// A semaphore counts in `u32`; a budget beyond this many bytes is no budget.
+const MAX_BYTE_BUDGET: usize = 1 << 30;
+
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    queue: Mutex<Queue>,
+    wake: Notify,
+    room: Notify,
+    places: Semaphore,
+    space: Semaphore,
+    byte_budget: u32,
+    backlog_limit: usize,
+    /// Nothing more is written; set when writing failed or everything was written.
+    closed: CancellationToken,
+    /// The writer must not wait for the peer any longer.
+    abandoned: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    lines: Vec<u8>,
+    /// Bytes the writer has taken and not yet written.
+    leaving: usize,
+    charge: Charge,
+    written: Vec<oneshot::Sender<()>>,
+    finished: bool,
+    closed: bool,
+}
+
+/// What a queued line owes to the budget until it is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Charge {
+    places: u32,
+    bytes: u32,
+}
+
+impl Outbox {
+    pub(crate) fn new(places: usize, bytes: usize, backlog_limit: usize) -> Self {
+        let bytes = bytes.clamp(1, MAX_BYTE_BUDGET);
+        Self {
+            queue: Mutex::default(),
+            wake: Notify::new(),
+            room: Notify::new(),
+            places: Semaphore::new(places.max(1)),
+            space: Semaphore::new(bytes),
+            byte_budget: u32::try_from(bytes).unwrap_or(u32::MAX),
+            backlog_limit: backlog_limit.max(1),
+            closed: CancellationToken::new(),
+            abandoned: CancellationToken::new(),
+        }
+    }
+
+    /// Queues `line`, which ends with a line feed (or is empty, to learn when all before it is written).
+    pub(crate) fn push(
+        &self,
+        line: &[u8],
+        charge: Charge,
+        written: impl IntoIterator<Item = oneshot::Sender<()>>,
+    ) -> Result<(), Closed> {
+        let mut queue = self.lock();
+        if queue.closed {
+            return Err(Closed);
+        }
+        queue.lines.extend_from_slice(line);
+        queue.charge.places += charge.places;
+        queue.charge.bytes += charge.bytes;
+        queue.written.extend(written);
+        drop(queue);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Waits for one place and `bytes` of space; whoever asks first is served first.
+    pub(crate) async fn admit(&self, bytes: usize) -> Result<Charge, Closed> {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).clamp(1, self.byte_budget);
+        let place = self.places.acquire().await.map_err(|_| Closed)?;
+        let space = self.space.acquire_many(bytes).await.map_err(|_| Closed)?;
+        place.forget();
+        space.forget();
+        Ok(Charge { places: 1, bytes })
+    }
+
+    /// Admits without waiting; `None` when there is no room, or others wait for it.
+    pub(crate) fn try_admit(&self, bytes: usize) -> Result<Option<Charge>, Closed> {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).clamp(1, self.byte_budget);
+        let room =
+            self.places.try_acquire().and_then(|place| Ok((place, self.space.try_acquire_many(bytes)?)));
+        match room {
+            Ok((place, space)) => {
+                place.forget();
+                space.forget();
+                Ok(Some(Charge { places: 1, bytes }))
+            }
+            Err(TryAcquireError::NoPermits) => Ok(None),
+            Err(TryAcquireError::Closed) => Err(Closed),
+        }
+    }
+
+    /// Charges a line that turned out larger than what was admitted, as far as the budget goes.
+    pub(crate) fn extend(&self, charge: Charge, bytes: usize) -> Charge {
+        let more = bytes.saturating_sub(charge.bytes as usize);
+        let taken = self.space.forget_permits(more);
+        Charge { bytes: charge.bytes.saturating_add(u32::try_from(taken).unwrap_or(u32::MAX)), ..charge }
+    }
+
+    pub(crate) fn refund(&self, charge: Charge) {
+        self.places.add_permits(charge.places as usize);
+        self.space.add_permits(charge.bytes as usize);
+    }
+
+    /// Bytes queued or being written.
+    pub(crate) fn backlog(&self) -> usize {
+        let queue = self.lock();
+        queue.lines.len() + queue.leaving
+    }
+
+    /// Waits until the backlog is below its limit (or the outbox is closed).
+    pub(crate) async fn below_limit(&self) {
+        loop {
+            let room = self.room.notified();
+            if self.backlog() < self.backlog_limit || self.closed.is_cancelled() {
+                return;
+            }
+            tokio::select! {
+                () = room => {}
+                () = self.closed.cancelled() => return,
+            }
+        }
+    }
+
+    pub(crate) fn is_over_limit(&self) -> bool {
+        self.backlog() >= self.backlog_limit
+    }
+
+    /// What is queued will be written, then the writer ends.
+    pub(crate) fn finish(&self) {
+        self.lock().finished = true;
+        self.wake.notify_one();
+    }
+
+    /// The writer ends now, whatever is queued.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.cancel();
+    }
+
+    /// Cancelled when nothing more will be written.
+    pub(crate) fn closed(&self) -> &CancellationToken {
+        &self.closed
+    }
+
+    pub(crate) fn close(&self) {
+        let mut queue = self.lock();
+        queue.closed = true;
+        queue.lines = Vec::new();
+        queue.leaving = 0;
+        // Their receivers learn of the end by the drop.
+        queue.written.clear();
+        drop(queue);
+        self.places.close();
+        self.space.close();
+        self.closed.cancel();
+    }
+
+    /// Writes until finished, abandoned or failed; closes the outbox in each case.
+    pub(crate) async fn run<W: AsyncWrite + Unpin>(
+        &self,
+        writer: W,
+        tap: Option<&SharedTap>,
+    ) -> io::Result<()> {
+        let outcome = tokio::select! {
+            biased;
+            () = self.abandoned.cancelled() => Ok(()),
+            outcome = self.write_all(writer, tap) => outcome,
+        };
+        self.close();
+        outcome
+    }
+
+    async fn write_all<W: AsyncWrite + Unpin>(
+        &self,
+        mut writer: W,
+        tap: Option<&SharedTap>,
+    ) -> io::Result<()> {
+        let mut lines = Vec::new();
+        loop {
+            let Some((charge, written)) = self.next(&mut lines).await else {
+                return end(&mut writer).await;
+            };
+            if let Some(tap) = tap {
+                each_line(&lines, |line| tap.line(Direction::Out, line));
+            }
+            if !lines.is_empty() {
+                writer.write_all(&lines).await?;
+                writer.flush().await?;
+            }
+            self.lock().leaving = 0;
+            self.refund(charge);
+            self.room.notify_waiters();
+            for written in written {
+                // Whoever asked may no longer care.
+                let _: Result<(), ()> = written.send(());
+            }
+            lines.clear();
+            if lines.capacity() > KEPT_CAPACITY {
+                lines = Vec::new();
+            }
+        }
+    }
+
+    /// Swaps everything queued into `lines`; `None` when finished.
+    async fn next(&self, lines: &mut Vec<u8>) -> Option<(Charge, Vec<oneshot::Sender<()>>)> {
+        loop {
+            {
+                let mut queue = self.lock();
+                if !queue.lines.is_empty() || !queue.written.is_empty() {
+                    std::mem::swap(&mut queue.lines, lines);
+                    queue.leaving = lines.len();
+                    return Some((std::mem::take(&mut queue.charge), std::mem::take(&mut queue.written)));
+                }
+                if queue.finished {
+                    // In the same breath, so that nothing queued later is taken for sent.
+                    queue.closed = true;
+                    return None;
+                }
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the peer that nothing more will come; a peer that has left already is no failure.
+async fn end<W: AsyncWrite + Unpin>(writer: &mut W) -> io::Result<()> {
+    poll_fn(|cx| Pin::new(&mut *writer).poll_shutdown(cx)).await
+}

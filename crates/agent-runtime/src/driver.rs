@@ -89,3 +89,34 @@ impl TurnError {
         TurnFailure { code: code.to_owned(), message: self.to_string() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_a_word_for_programs_and_a_sentence_for_people() {
+        let unreachable = ProviderError::Unreachable {
+            agent: "local".to_owned(),
+            url: "http://127.0.0.1:1/".to_owned(),
+            reason: "refused".to_owned(),
+        };
+        let rows = [
+            (TurnError::Interrupted(Interrupted), "interrupted", "the turn was interrupted"),
+            (
+                TurnError::Provider(unreachable),
+                "provider_unreachable",
+                "local: cannot reach http://127.0.0.1:1/: refused; start the server or correct the agent's `url`",
+            ),
+            (
+                TurnError::TimedOut { seconds: 600 },
+                "turn_timed_out",
+                "the turn took longer than 600 s; ask again to go on, or raise `limits.turn_timeout_secs`",
+            ),
+        ];
+        for (error, code, message) in rows {
+            let expected = TurnFailure { code: code.to_owned(), message: message.to_owned() };
+            assert_eq!(error.failure(), expected);
+        }
+    }
+}

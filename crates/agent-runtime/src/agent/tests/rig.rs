@@ -32,6 +32,7 @@ pub(super) struct Rig {
     pub(super) history: Vec<Entry>,
     pub(super) show_thoughts: bool,
     pub(super) answers: VecDeque<Answer>,
+    pub(super) cwd: PathBuf,
     limits: Limits,
     tools: ToolRegistry,
 }
@@ -40,6 +41,7 @@ pub(super) struct Rig {
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) log: Vec<String>,
+    pub(super) rows: Vec<ToolCallUpdate>,
     pub(super) end: Result<TurnEnd, TurnError>,
 }
 
@@ -48,6 +50,7 @@ pub(super) struct Running {
     pub(super) model: Arc<Scripted>,
     pub(super) cancel: CancellationToken,
     pub(super) log: Vec<String>,
+    rows: Vec<ToolCallUpdate>,
     answers: VecDeque<Answer>,
     signals: mpsc::Receiver<TurnSignal>,
     task: JoinSet<Result<TurnEnd, TurnError>>,
@@ -62,6 +65,7 @@ impl Rig {
             history: Vec::new(),
             show_thoughts: false,
             answers: VecDeque::new(),
+            cwd: PathBuf::from("/work"),
             limits: Limits::default(),
             tools: ToolRegistry::new(),
         }
@@ -75,6 +79,10 @@ impl Rig {
     pub(super) fn tool(mut self, tool: Fake) -> Self {
         self.tools = self.tools.with(tool);
         self
+    }
+
+    pub(super) fn tools(self, tools: ToolRegistry) -> Self {
+        Self { tools, ..self }
     }
 
     pub(super) fn limits(mut self, limits: Limits) -> Self {
@@ -104,7 +112,7 @@ impl Rig {
             session: SessionId::from("s"),
             turn: TurnId::from("now"),
             prompt: vec![Content::text("go")],
-            cwd: PathBuf::from("/work"),
+            cwd: self.cwd,
             additional_roots: Vec::new(),
             history: self.history.into(),
             permissions: self.permissions,
@@ -113,7 +121,7 @@ impl Rig {
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });
         let (model, cancel, answers) = (self.model, self.cancel, self.answers);
-        Running { model, cancel, log: Vec::new(), answers, signals, task }
+        Running { model, cancel, log: Vec::new(), rows: Vec::new(), answers, signals, task }
     }
 
     /// Runs to the end and refuses leftovers: answers not asked for, script not said, streams not closed.
@@ -172,12 +180,17 @@ impl Running {
         for request in self.model.requests() {
             crate::context::check(&request.messages).unwrap_or_else(|e| panic!("{e}: {request:#?}"));
         }
-        Outcome { log: self.log, end }
+        Outcome { log: self.log, rows: self.rows, end }
     }
 
     fn hear(&mut self, signal: TurnSignal) -> String {
         match signal {
-            TurnSignal::Event(event) => event_line(&event),
+            TurnSignal::Event(event) => {
+                if let Event::ToolCall(update) = &event {
+                    self.rows.push(update.clone());
+                }
+                event_line(&event)
+            }
             TurnSignal::Granted(grant) => format!("granted {} {:?}", grant.tool, grant.scope),
             TurnSignal::Ask(ask, answer) => {
                 let line = ask_line(&ask);
@@ -221,23 +234,15 @@ fn event_line(event: &Event) -> String {
 }
 
 fn row_line(update: &ToolCallUpdate) -> String {
-    let mut line = update.id.to_string();
-    if let Some(status) = update.status {
-        line += &format!(" {status:?}");
-    }
-    if let Some(title) = &update.title {
-        line += &format!(" {title:?}");
-    }
-    if let Some(step) = update.step {
-        line += &format!(" step {step}");
-    }
-    if let Some(input) = &update.raw_input {
-        line += &format!(" in {input}");
-    }
-    if let Some(output) = &update.raw_output {
-        line += &format!(" out {output}");
-    }
-    line
+    let parts = [
+        Some(update.id.to_string()),
+        update.status.map(|status| format!("{status:?}")),
+        update.title.as_ref().map(|title| format!("{title:?}")),
+        update.step.map(|step| format!("step {step}")),
+        update.raw_input.as_ref().map(|input| format!("in {input}")),
+        update.raw_output.as_ref().map(|output| format!("out {output}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn ask_line(ask: &Ask) -> String {

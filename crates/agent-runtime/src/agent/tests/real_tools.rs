@@ -1,0 +1,64 @@
+//! The tools every session has, under the engine.
+
+use std::fs;
+
+use serde_json::json;
+use session_model::{StopReason, ToolContent};
+
+use super::rig::{Rig, told};
+use crate::scripted::Line;
+use crate::tools::registry::ToolRegistry;
+
+#[tokio::test]
+async fn a_file_is_read_leave_asked_and_the_file_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.txt"), "one\ntwo\n").unwrap();
+    let edit = json!({ "path": "a.txt", "old_string": "two", "new_string": "three" });
+    let mut rig = Rig::new(vec![
+        vec![Line::say("reading"), Line::call("read_file", json!({ "path": "a.txt" }))],
+        vec![Line::call("edit_file", edit)],
+        vec![Line::say("done")],
+    ])
+    .tools(ToolRegistry::builtin())
+    .choose("allow");
+    rig.cwd = folder.path().to_owned();
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
+    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "one\nthree\n");
+    assert!(told(&model.requests())[0].contains("1\\tone\\n2\\ttwo"));
+    let order: Vec<_> = outcome.log.iter().map(|line| line.split(" step").next().unwrap()).collect();
+    assert_eq!(
+        order[..3],
+        ["agent msg-1: reading", r#"call-2 Pending "read_file: a.txt""#, "call-2 InProgress"]
+    );
+    assert!(
+        order[5].starts_with(
+            r#"ask call-3 "edit_file: a.txt" [allow=Allow, allow_always=Always allow edit_file"#
+        ),
+        "{order:#?}"
+    );
+    assert_eq!(order[6], "call-3 InProgress");
+    assert!(order[7].starts_with("call-3 Completed"), "{order:#?}");
+    let shown = outcome.rows.last().unwrap().content.as_deref().unwrap_or_default();
+    assert!(
+        matches!(shown, [ToolContent::Change(change)] if change.after.as_deref() == Some("one\nthree\n"))
+    );
+}
+
+#[tokio::test]
+async fn what_bash_says_is_shown_while_it_runs_and_told_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = Rig::new(vec![
+        vec![Line::call("bash", json!({ "command": "echo out; exit 3" }))],
+        vec![Line::say("done")],
+    ])
+    .tools(ToolRegistry::builtin());
+    rig.cwd = folder.path().to_owned();
+    rig.permissions.skip = true;
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert!(outcome.end.is_ok());
+    let told = &told(&model.requests())[0];
+    assert!(told.contains("out") && told.contains(r#""exit_code":3"#), "{told}");
+}

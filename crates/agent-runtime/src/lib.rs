@@ -4,7 +4,17 @@
 //! through one ordered channel ([`TurnIo`]), and the turn is over when that channel closes. This crate knows
 //! nothing of ACP, of JSON-RPC, of storage or of routing, and reads neither environment nor home directory.
 
+pub mod agent;
+pub mod context;
 pub mod driver;
+pub mod gate;
 pub mod io;
+pub mod offline;
+pub mod process;
+pub mod prompt;
 pub mod provider;
+pub mod providers;
+pub mod scripted;
 pub mod tools;
+
+pub use agent::Agent;

@@ -19,6 +19,11 @@ pub trait Provider: Send + Sync + 'static {
     /// # Errors
     /// See [`ProviderError`]; nothing was produced then.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError>;
+
+    /// What the user should be told once: how this provider had to adapt to its server. Taken, not copied.
+    fn take_notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// An answer as it comes in. Ends after [`ModelDelta::Finish`]; ending without one is a truncated answer.

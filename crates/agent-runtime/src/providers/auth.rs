@@ -1,0 +1,164 @@
+//! Credentials for model APIs. A [`Secret`] prints as nothing, so that no log and no error can hold one.
+//! Knows nothing of requests but the header a key becomes.
+
+use std::fmt;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long a token command may run.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The most characters of a failed command's complaint that are passed on.
+const MAX_COMPLAINT: usize = 200;
+
+/// A value that must not be shown.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a value; blanks and line ends around it (files have them) are no part of it.
+    #[must_use]
+    pub fn new(value: &str) -> Self {
+        Self(value.trim().to_owned())
+    }
+
+    /// Whether there is nothing to keep.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value, for the one place that sends it.
+    pub(super) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(value: &str) -> Self {
+        Self::new(value)
+    }
+}
+
+/// How an agent proves who it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Auth {
+    /// Not at all.
+    #[default]
+    None,
+    /// With a key as bearer token; an empty one counts as none.
+    Key(Secret),
+    /// With what this shell command prints. Run once, and again when the server refuses the token.
+    Command(String),
+}
+
+/// An agent's credentials with the token its command printed.
+#[derive(Debug, Default)]
+pub(super) struct Credentials {
+    auth: Auth,
+    cached: Mutex<Option<Secret>>,
+}
+
+impl Credentials {
+    /// Nothing is run yet.
+    pub(super) fn new(auth: Auth) -> Self {
+        Self { auth, cached: Mutex::default() }
+    }
+
+    /// The bearer token, if there is one.
+    ///
+    /// # Errors
+    /// Why the command gave none, for the user.
+    pub(super) async fn token(&self) -> Result<Option<Secret>, String> {
+        let command = match &self.auth {
+            Auth::None => return Ok(None),
+            Auth::Key(key) => return Ok(Some(key.clone()).filter(|key| !key.is_empty())),
+            Auth::Command(command) => command,
+        };
+        if let Some(token) = self.cached().clone() {
+            return Ok(Some(token));
+        }
+        let token = run(command).await?;
+        *self.cached() = Some(token.clone());
+        Ok(Some(token))
+    }
+
+    /// Forgets a token the server refused; whether another one can be had.
+    pub(super) fn forget(&self) -> bool {
+        self.cached().take().is_some()
+    }
+
+    fn cached(&self) -> std::sync::MutexGuard<'_, Option<Secret>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn run(command: &str) -> Result<Secret, String> {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut child = Command::new(shell);
+    child.arg(flag).arg(command).stdin(Stdio::null()).kill_on_drop(true);
+    let output = match timeout(COMMAND_TIMEOUT, child.output()).await {
+        Err(_) => return Err(format!("`token_cmd` took more than {} s", COMMAND_TIMEOUT.as_secs())),
+        Ok(Err(cause)) => return Err(format!("`token_cmd` cannot be run: {cause}")),
+        Ok(Ok(output)) => output,
+    };
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint: String = complaint.trim().chars().take(MAX_COMPLAINT).collect();
+        return Err(format!("`token_cmd` failed ({}): {complaint}", output.status));
+    }
+    let token = Secret::new(&String::from_utf8_lossy(&output.stdout));
+    if token.is_empty() { Err("`token_cmd` printed nothing".to_owned()) } else { Ok(token) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_print_and_lose_their_line_end() {
+        let secret = Secret::new(" sk-1234\n");
+        assert_eq!(secret.reveal(), "sk-1234");
+        assert!(!format!("{:?}", Auth::Key(secret)).contains("1234"));
+    }
+
+    #[tokio::test]
+    async fn an_empty_key_is_none() {
+        let credentials = Credentials::new(Auth::Key("  ".into()));
+        assert_eq!(credentials.token().await, Ok(None));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_command_runs_once_until_its_token_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let count = dir.path().join("n");
+        let command = format!("echo x >> {0}; wc -l < {0}", count.display());
+        let credentials = Credentials::new(Auth::Command(command));
+        for expected in ["1", "1"] {
+            assert_eq!(credentials.token().await.unwrap().unwrap().reveal(), expected);
+        }
+        assert!(credentials.forget());
+        assert_eq!(credentials.token().await.unwrap().unwrap().reveal(), "2");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_failing_command_says_why() {
+        let failure = Credentials::new(Auth::Command("echo not signed in >&2; exit 3".to_owned()));
+        let error = failure.token().await.unwrap_err();
+        assert!(error.contains("not signed in") && error.contains('3'), "{error}");
+        let silent = Credentials::new(Auth::Command("true".to_owned()));
+        assert!(silent.token().await.unwrap_err().contains("printed nothing"));
+    }
+}

@@ -1,0 +1,153 @@
+//! What went wrong with an answer, in words for the user: bounded, without keys, with the remedy where there is
+//! one. Knows the shapes of error bodies, nothing of retries but whether one makes sense.
+
+use std::time::Duration;
+
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc2822;
+
+use crate::provider::ProviderError;
+
+/// The most characters of a server's message that are passed on.
+const MAX_MESSAGE: usize = 600;
+
+/// The most characters shown of bytes that could not be read.
+const MAX_EXCERPT: usize = 120;
+
+/// An error, and whether asking again may help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What is told.
+    pub error: ProviderError,
+    /// Whether the same request may succeed a little later.
+    pub is_transient: bool,
+    /// How long the server wants to be left alone.
+    pub retry_after: Option<Duration>,
+}
+
+impl Failure {
+    pub(super) fn lasting(error: ProviderError) -> Self {
+        Self { error, is_transient: false, retry_after: None }
+    }
+}
+
+/// Whether a status means "later". A used-up quota and a model that does not load stay what they are.
+pub(super) fn is_transient(status: u16, message: &str) -> bool {
+    let message = message.to_lowercase();
+    let is_lasting = ["quota", "billing", "failed to load"].iter().any(|words| message.contains(words));
+    matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529) && !is_lasting
+}
+
+/// How long the server wants to be left alone. A date counts from the server's own clock.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok();
+    let asked = text(RETRY_AFTER)?.trim();
+    if let Ok(seconds) = asked.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = |text: &str| OffsetDateTime::parse(&text.replace("GMT", "+0000"), &Rfc2822).ok();
+    (date(asked)? - date(text(DATE)?)?).try_into().ok()
+}
+
+/// Whether an `error` member says anything; some servers send it as null in every chunk.
+pub(super) fn is_said(raw: &RawValue) -> bool {
+    !matches!(raw.get(), "null" | "false" | "\"\"" | "{}" | "[]")
+}
+
+/// An error object inside a successful answer.
+pub(super) fn reported(agent: &str, raw: &RawValue) -> Failure {
+    let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    let code = ["code", "status", "status_code"].into_iter().find_map(|member| number(value.get(member)?));
+    let message = message_in(&value).unwrap_or_else(|| bounded(raw.get(), MAX_MESSAGE));
+    let is_transient =
+        code.and_then(|code| u16::try_from(code).ok()).is_some_and(|code| is_transient(code, &message));
+    Failure {
+        error: ProviderError::Reported { agent: agent.to_owned(), message },
+        is_transient,
+        retry_after: None,
+    }
+}
+
+/// An error that came as text.
+pub(super) fn reported_text(agent: &str, text: &[u8]) -> Failure {
+    let message = message_of(text);
+    Failure::lasting(ProviderError::Reported { agent: agent.to_owned(), message })
+}
+
+/// An answer that broke off; before the first token it can be asked for again.
+pub(super) fn truncated(agent: &str, reason: &str) -> Failure {
+    let error = ProviderError::Truncated { agent: agent.to_owned(), reason: reason.to_owned() };
+    Failure { error, is_transient: true, retry_after: None }
+}
+
+/// An answer that is not what the API promises.
+pub(super) fn malformed(agent: &str, reason: &str) -> Failure {
+    Failure::lasting(ProviderError::Malformed { agent: agent.to_owned(), reason: reason.to_owned() })
+}
+
+/// The message in the body of an error: `OpenAI`'s object, `FastAPI`'s `detail`, a bare string, text or HTML.
+pub(super) fn message_of(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let said = serde_json::from_str(&text).ok().and_then(|value: Value| message_in(&value));
+    let said = said.unwrap_or_else(|| bounded(&without_tags(&text), MAX_MESSAGE));
+    if said.is_empty() { "no further description".to_owned() } else { said }
+}
+
+fn message_in(value: &Value) -> Option<String> {
+    let said = match value {
+        Value::String(text) => Some(bounded(text, MAX_MESSAGE)),
+        Value::Object(members) => {
+            let inner = ["error", "message", "detail", "msg", "title", "type", "code"];
+            inner.into_iter().filter_map(|member| members.get(member)).find_map(message_in)
+        }
+        Value::Array(items) => {
+            let said: Vec<String> = items.iter().take(3).filter_map(message_in).collect();
+            Some(bounded(&said.join("; "), MAX_MESSAGE))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    };
+    said.filter(|text| !text.is_empty())
+}
+
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// The text of a page: without tags, scripts and runs of blanks.
+fn without_tags(text: &str) -> String {
+    if !text.trim_start().starts_with('<') {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('<') {
+        shown.push_str(&rest[..open]);
+        shown.push(' ');
+        let tag = &rest[open..];
+        let closer = ["script", "style"].into_iter().find_map(|name| {
+            tag[1..].get(..name.len())?.eq_ignore_ascii_case(name).then(|| format!("</{name}"))
+        });
+        let from = closer.and_then(|closer| tag.find(&closer)).unwrap_or(0);
+        rest = tag[from..].find('>').map_or("", |end| &tag[from + end + 1..]);
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// `bytes` for people: one line, short.
+pub(super) fn excerpt(bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.len().min(4 * MAX_EXCERPT)];
+    format!("`{}`", bounded(&String::from_utf8_lossy(shown), MAX_EXCERPT))
+}
+
+/// `text` on one line, at most `most` characters.
+pub(super) fn bounded(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

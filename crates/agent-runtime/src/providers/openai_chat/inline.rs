@@ -1,0 +1,315 @@
+//! Finds reasoning that comes inside the text (`<think>…</think>` and its kin) however it is cut into pieces.
+//! Holds back nothing but what may yet turn out to be a marker. Knows nothing of JSON or HTTP.
+//!
+//! A marker counts only at the start of a line and outside fenced code, so that an answer *about* such markers
+//! stays text.
+
+/// A stretch of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// For the user.
+    Text(String),
+    /// Reasoning.
+    Thought(String),
+}
+
+/// What begins a stretch of reasoning and the marks that can end it.
+const THOUGHTS: &[(&str, &[&str])] = &[
+    ("<think>", &["</think>"]),
+    ("<thinking>", &["</thinking>"]),
+    ("[THINK]", &["[/THINK]"]),
+    ("<|channel|>analysis<|message|>", &["<|end|>", "<|return|>", "<|channel|>final<|message|>"]),
+];
+
+/// Marks of the "harmony" format that say nothing to a user.
+const SILENT: &[&str] = &[
+    "<|start|>assistant",
+    "<|channel|>final<|message|>",
+    "<|channel|>commentary<|message|>",
+    "<|end|>",
+    "<|return|>",
+];
+
+const FENCE: &str = "```";
+
+/// Tells text from reasoning.
+#[derive(Debug, Default)]
+pub(super) struct Inline {
+    /// What may be the start of a marker.
+    held: String,
+    /// The marks that end the reasoning we are in.
+    closers: Option<&'static [&'static str]>,
+    /// Blanks before the first word; shown only if a word follows.
+    blanks: String,
+    line: Line,
+    in_fence: bool,
+    has_text: bool,
+    has_thought: bool,
+}
+
+/// What the current line holds so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    #[default]
+    Blank,
+    Written,
+}
+
+/// What a marker position turned out to be.
+enum Found {
+    Thought(usize, &'static [&'static str]),
+    Silent(usize),
+    Fence,
+    Undecided,
+    Nothing,
+}
+
+impl Inline {
+    /// Takes more of the answer and appends what is certain.
+    pub(super) fn push(&mut self, piece: &str, out: &mut Vec<Segment>) {
+        if self.held.is_empty() {
+            let left = self.advance(piece, out);
+            piece[piece.len() - left..].clone_into(&mut self.held);
+            return;
+        }
+        let mut input = std::mem::take(&mut self.held);
+        input.push_str(piece);
+        let left = self.advance(&input, out);
+        input.drain(..input.len() - left);
+        self.held = input;
+    }
+
+    /// Ends the answer: what was held back is what it looks like.
+    pub(super) fn end(&mut self, out: &mut Vec<Segment>) {
+        let held = std::mem::take(&mut self.held);
+        if self.closers.is_some() {
+            think(&held, out);
+        } else {
+            self.show(&held, out);
+        }
+        self.blanks.clear();
+    }
+
+    /// Consumes `input` but for the returned number of bytes at its end.
+    fn advance(&mut self, input: &str, out: &mut Vec<Segment>) -> usize {
+        let mut rest = input;
+        while !rest.is_empty() {
+            let step = match self.closers {
+                Some(closers) => self.think_on(closers, rest, out),
+                None => self.write_on(rest, out),
+            };
+            match step {
+                Some(used) => rest = &rest[used..],
+                None => return self.undecided(rest, out),
+            }
+        }
+        0
+    }
+
+    /// Passes on what precedes an undecided marker; returns the marker's length.
+    fn undecided(&mut self, rest: &str, out: &mut Vec<Segment>) -> usize {
+        let at = match self.closers {
+            Some(closers) => rest.len() - partial_suffix(rest, closers),
+            None => 0,
+        };
+        think(&rest[..at], out);
+        rest.len() - at
+    }
+
+    /// One step within reasoning; `None` when only a possible end mark is left.
+    fn think_on(
+        &mut self,
+        closers: &'static [&'static str],
+        rest: &str,
+        out: &mut Vec<Segment>,
+    ) -> Option<usize> {
+        let end = closers.iter().filter_map(|mark| rest.find(mark).map(|at| (at, mark.len()))).min();
+        if let Some((at, length)) = end {
+            think(&rest[..at], out);
+            self.closers = None;
+            self.line = Line::Blank;
+            return Some(at + length);
+        }
+        if partial_suffix(rest, closers) > 0 {
+            return None;
+        }
+        think(rest, out);
+        Some(rest.len())
+    }
+
+    /// One step within text; `None` when what is left may be a marker.
+    fn write_on(&mut self, rest: &str, out: &mut Vec<Segment>) -> Option<usize> {
+        if self.line == Line::Blank {
+            let indent = rest.len() - rest.trim_start().len();
+            if indent > 0 {
+                self.show(&rest[..indent], out);
+                return Some(indent);
+            }
+            match self.look(rest) {
+                Found::Thought(length, closers) => {
+                    self.closers = Some(closers);
+                    self.has_thought = true;
+                    self.blanks.clear();
+                    return Some(length);
+                }
+                Found::Silent(length) => {
+                    self.blanks.clear();
+                    return Some(length);
+                }
+                Found::Fence => {
+                    self.in_fence = !self.in_fence;
+                    self.show(FENCE, out);
+                    return Some(FENCE.len());
+                }
+                Found::Undecided => return None,
+                Found::Nothing => {}
+            }
+        }
+        let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        self.show(&rest[..line], out);
+        Some(line)
+    }
+
+    fn look(&self, rest: &str) -> Found {
+        if rest.starts_with(FENCE) {
+            return Found::Fence;
+        }
+        if FENCE.starts_with(rest) {
+            return Found::Undecided;
+        }
+        if self.in_fence || !rest.starts_with(['<', '[']) {
+            return Found::Nothing;
+        }
+        for (mark, closers) in THOUGHTS {
+            if rest.starts_with(mark) {
+                return Found::Thought(mark.len(), closers);
+            }
+        }
+        if let Some(mark) = SILENT.iter().find(|mark| rest.starts_with(**mark)) {
+            return Found::Silent(mark.len());
+        }
+        let mut marks = THOUGHTS.iter().map(|(mark, _)| mark).chain(SILENT);
+        if marks.any(|mark| mark.starts_with(rest)) { Found::Undecided } else { Found::Nothing }
+    }
+
+    fn show(&mut self, text: &str, out: &mut Vec<Segment>) {
+        let Some(last) = text.rsplit('\n').next().filter(|_| !text.is_empty()) else { return };
+        if !last.trim().is_empty() {
+            self.line = Line::Written;
+        } else if last.len() < text.len() {
+            self.line = Line::Blank;
+        }
+        if !self.has_text && text.trim().is_empty() {
+            self.blanks.push_str(text);
+            return;
+        }
+        self.has_text = true;
+        let blanks = std::mem::take(&mut self.blanks);
+        // The empty lines after reasoning belong to neither.
+        let kept = if self.has_thought { blanks.rsplit('\n').next().unwrap_or_default() } else { &blanks };
+        for part in [kept, text] {
+            match out.last_mut() {
+                Some(Segment::Text(shown)) => shown.push_str(part),
+                _ if part.is_empty() => {}
+                _ => out.push(Segment::Text(part.to_owned())),
+            }
+        }
+    }
+}
+
+fn think(text: &str, out: &mut Vec<Segment>) {
+    match out.last_mut() {
+        Some(Segment::Thought(thought)) => thought.push_str(text),
+        _ if text.is_empty() => {}
+        _ => out.push(Segment::Thought(text.to_owned())),
+    }
+}
+
+/// The length of the longest end of `text` that begins one of `marks`.
+fn partial_suffix(text: &str, marks: &[&str]) -> usize {
+    let longest = marks.iter().map(|mark| mark.len() - 1).max().unwrap_or(0).min(text.len());
+    (1..=longest)
+        .rev()
+        .find(|length| {
+            let at = text.len() - length;
+            text.is_char_boundary(at) && marks.iter().any(|mark| mark.starts_with(&text[at..]))
+        })
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pieces: &[&str]) -> Vec<(char, String)> {
+        let mut inline = Inline::default();
+        let mut all: Vec<Segment> = Vec::new();
+        for piece in pieces {
+            inline.push(piece, &mut all);
+        }
+        inline.end(&mut all);
+        all.into_iter()
+            .map(|segment| match segment {
+                Segment::Text(text) => ('a', text),
+                Segment::Thought(text) => ('t', text),
+            })
+            .collect()
+    }
+
+    fn check(stream: &str, expected: &[(char, &str)]) {
+        let expected: Vec<_> = expected.iter().map(|(kind, text)| (*kind, (*text).to_owned())).collect();
+        assert_eq!(read(&[stream]), expected, "whole {stream:?}");
+        let single: Vec<String> = stream.chars().map(String::from).collect();
+        let single: Vec<&str> = single.iter().map(String::as_str).collect();
+        assert_eq!(read(&single), expected, "characters of {stream:?}");
+    }
+
+    #[test]
+    fn reasoning_is_told_from_text() {
+        check("<think>hm é</think>\n\nHi", &[('t', "hm é"), ('a', "Hi")]);
+        check("\n <think>\nhm\n</think>Hi", &[('t', "\nhm\n"), ('a', "Hi")]);
+        check("<thinking>a</thinking>b", &[('t', "a"), ('a', "b")]);
+        check("[THINK]a[/THINK]b", &[('t', "a"), ('a', "b")]);
+        check("<think></think>Hi", &[('a', "Hi")]);
+        check("<think>a < b </thin </think>c", &[('t', "a < b </thin "), ('a', "c")]);
+        check("<think>never closed </th", &[('t', "never closed </th")]);
+        check("Hi\n<think>a</think>b", &[('a', "Hi\n"), ('t', "a"), ('a', "b")]);
+        check(
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b",
+            &[('t', "a"), ('a', "b")],
+        );
+    }
+
+    #[test]
+    fn text_about_markers_stays_text() {
+        for text in [
+            "Use `<think>` here",
+            "a <think>b</think>",
+            "```\n<think>x</think>\n```\n",
+            "<thinker>",
+            "<thi",
+            "[TH",
+            "x\n``",
+            "1 < 2 [3]",
+            "  indented",
+        ] {
+            check(text, &[('a', text)]);
+        }
+    }
+
+    #[test]
+    fn blanks_alone_are_no_text() {
+        check("\n\n  ", &[]);
+        check("<think>a</think>\n\n", &[('t', "a")]);
+    }
+
+    #[test]
+    fn only_a_possible_marker_is_held_back() {
+        let mut inline = Inline::default();
+        let mut out = Vec::new();
+        inline.push("Hello\n<th", &mut out);
+        assert_eq!(out, [Segment::Text("Hello\n".to_owned())]);
+        inline.push("e end", &mut out);
+        assert_eq!(out, [Segment::Text("Hello\n<the end".to_owned())]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Drives a [`ChatStream`] with the bytes of a connection: silence that lasts too long, sockets left open after
+//! the end, connections that break. Knows nothing of requests.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use reqwest::Response;
+use tokio::time::timeout;
+
+use super::error::{self, Failure};
+use super::stream::ChatStream;
+use crate::provider::{ModelDelta, ModelStream, ProviderError};
+use crate::providers::http::root_cause;
+
+/// How long the token counts may come after the finish reason.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How long the end of the body is waited for after `[DONE]`, so that the connection can serve again.
+const DRAIN: Duration = Duration::from_millis(25);
+
+/// One answer being read.
+pub(super) struct Reading {
+    body: BoxStream<'static, Result<Bytes, String>>,
+    reader: ChatStream,
+    agent: String,
+    idle: Duration,
+    ready: VecDeque<ModelDelta>,
+    failure: Option<Failure>,
+}
+
+impl Reading {
+    /// Begins with a response whose head has come.
+    pub(super) fn new(response: Response, reader: ChatStream, agent: &str, idle: Duration) -> Self {
+        let body = response.bytes_stream().map(|read| read.map_err(|cause| root_cause(&cause)));
+        let agent = agent.to_owned();
+        Self { body: body.boxed(), reader, agent, idle, ready: VecDeque::new(), failure: None }
+    }
+
+    /// Reads until there is something to hand out.
+    ///
+    /// # Errors
+    /// The answer failed before anything of it was seen.
+    pub(super) async fn begin(&mut self) -> Result<(), Failure> {
+        while self.ready.is_empty() {
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            self.read().await;
+        }
+        Ok(())
+    }
+
+    /// The answer as a stream. Dropping it closes the connection.
+    pub(super) fn into_stream(self) -> ModelStream {
+        stream::unfold(self, |mut reading| async move {
+            let next = reading.next().await?;
+            Some((next, reading))
+        })
+        .boxed()
+    }
+
+    async fn next(&mut self) -> Option<Result<ModelDelta, ProviderError>> {
+        loop {
+            if let Some(delta) = self.ready.pop_front() {
+                if matches!(delta, ModelDelta::Finish(_)) {
+                    self.drain().await;
+                }
+                return Some(Ok(delta));
+            }
+            if let Some(failure) = self.failure.take() {
+                self.body = stream::empty().boxed();
+                return Some(Err(failure.error));
+            }
+            if self.reader.is_done() || self.is_over() {
+                return None;
+            }
+            self.read().await;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.body.size_hint() == (0, Some(0))
+    }
+
+    /// One read from the connection.
+    async fn read(&mut self) {
+        let is_finished = self.reader.is_finished();
+        let patience = if is_finished { LINGER } else { self.idle };
+        let mut deltas = Vec::new();
+        let result = match timeout(patience, self.body.next()).await {
+            Ok(Some(Ok(bytes))) => self.reader.push(&bytes, &mut deltas),
+            Ok(Some(Err(cause))) => match self.reader.end(&mut deltas) {
+                Err(_) => Err(error::truncated(&self.agent, &cause)),
+                Ok(()) => Ok(()),
+            },
+            Ok(None) => self.reader.end(&mut deltas),
+            Err(_) if is_finished => self.reader.end(&mut deltas),
+            Err(_) => {
+                let (agent, seconds) = (self.agent.clone(), self.idle.as_secs());
+                Err(Failure::lasting(ProviderError::TimedOut { agent, seconds }))
+            }
+        };
+        self.ready.extend(deltas);
+        self.failure = result.err();
+    }
+
+    async fn drain(&mut self) {
+        let rest = async { while let Some(Ok(_)) = self.body.next().await {} };
+        // When it does not end, the connection is given up.
+        drop(timeout(DRAIN, rest).await);
+        self.body = stream::empty().boxed();
+    }
+}

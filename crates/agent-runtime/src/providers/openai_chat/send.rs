@@ -1,0 +1,232 @@
+//! Sends a request until an answer begins: credentials, back-off, and doing without what a server refuses.
+//! Nothing is sent again once a token has been seen. Dropping the future stops it at any point.
+
+use std::collections::BTreeSet;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Response, Url};
+use tokio::time::{sleep, timeout};
+
+use super::Inner;
+use super::endpoint::{Endpoint, shown};
+use super::error::{self, Failure};
+use super::learn;
+use super::reading::Reading;
+use super::request::Body;
+use super::stream::ChatStream;
+use crate::provider::{ModelRequest, ModelStream, ProviderError};
+use crate::providers::http::root_cause;
+
+/// The first wait before asking again; doubled each time.
+const BACK_OFF: Duration = Duration::from_millis(500);
+
+/// The longest wait a server can ask for; when it wants more, the user is told instead.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// How long a server that says it is loading its model is waited for, in tries a second apart.
+const LOADING_TRIES: u32 = 120;
+
+/// The most bytes read of the body of a refusal.
+const MAX_REFUSAL: usize = 64 * 1024;
+
+/// Everything that stays the same while a request is tried.
+struct Route {
+    client: Client,
+    endpoint: Endpoint,
+    headers: HeaderMap,
+}
+
+/// A failure with what it takes to decide on the next step.
+enum Refusal {
+    Credentials(ProviderError),
+    Status { status: u16, message: String, failure: Failure },
+    Other(Failure),
+}
+
+impl Inner {
+    /// Opens the stream of an answer.
+    pub(super) async fn open(&self, request: &ModelRequest) -> Result<ModelStream, ProviderError> {
+        let route = self.route().await?;
+        let mut retries = 0;
+        let mut loading = 0;
+        let mut has_new_token = false;
+        loop {
+            let without = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let body = Body::new(request, &self.extras, &without);
+            let refusal = match self.attempt(&route, request, &body).await {
+                Ok(reading) => return Ok(reading.into_stream()),
+                Err(refusal) => refusal,
+            };
+            let failure = match refusal {
+                Refusal::Credentials(_) if !has_new_token && self.credentials.forget() => {
+                    has_new_token = true;
+                    continue;
+                }
+                Refusal::Credentials(error) => return Err(error),
+                Refusal::Status { status, message, failure } => {
+                    if let Some(part) = learn::refused(status, &message, &body.optional()) {
+                        self.do_without(part, &without);
+                        continue;
+                    }
+                    if status == 503 && message.to_lowercase().contains("loading") && loading < LOADING_TRIES
+                    {
+                        loading += 1;
+                        sleep(2 * BACK_OFF).await;
+                        continue;
+                    }
+                    failure
+                }
+                Refusal::Other(failure) => failure,
+            };
+            match wait_of(&failure, retries).filter(|_| retries < self.config.retries) {
+                Some(wait) => sleep(wait).await,
+                None => return Err(failure.error),
+            }
+            retries += 1;
+        }
+    }
+
+    async fn route(&self) -> Result<Route, ProviderError> {
+        let config = &self.config;
+        let wrong = |reason| ProviderError::Misconfigured { agent: config.agent.clone(), reason };
+        let endpoint = Endpoint::resolve(&config.url, config.chat_path.as_deref()).map_err(wrong)?;
+        let client = config.clients.client(&endpoint.chat, &config.tls, config.connect_timeout);
+        let client = client.await.map_err(wrong)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        Ok(Route { client, endpoint, headers })
+    }
+
+    /// The headers of one attempt: ours, the token, the configured ones.
+    async fn headers(&self, route: &Route) -> Result<HeaderMap, ProviderError> {
+        let wrong = |reason| ProviderError::Misconfigured { agent: self.config.agent.clone(), reason };
+        let mut headers = route.headers.clone();
+        if let Some(token) = self.credentials.token().await.map_err(wrong)? {
+            let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
+            let mut value = value.map_err(|_| wrong("the key holds characters no header can".to_owned()))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        for (name, value) in &self.config.headers {
+            let unusable = || wrong(format!("the header `{name}` is not usable"));
+            let key = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| unusable())?;
+            let mut value = HeaderValue::from_str(value.trim()).map_err(|_| unusable())?;
+            value.set_sensitive(true);
+            headers.insert(key, value);
+        }
+        Ok(headers)
+    }
+
+    async fn attempt(
+        &self,
+        route: &Route,
+        request: &ModelRequest,
+        body: &Body<'_>,
+    ) -> Result<Reading, Refusal> {
+        let agent = &self.config.agent;
+        let headers = self.headers(route).await.map_err(|error| Refusal::Other(Failure::lasting(error)))?;
+        let json = serde_json::to_vec(body)
+            .map_err(|cause| Refusal::Other(error::malformed(agent, &format!("request: {cause}"))))?;
+        let sent = route.client.post(route.endpoint.chat.clone()).headers(headers).body(json).send();
+        let response = match timeout(self.config.idle_timeout, sent).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(cause)) => return Err(Refusal::Other(self.unsent(&cause, &route.endpoint.chat))),
+            Err(_) => return Err(Refusal::Other(Failure::lasting(self.timed_out()))),
+        };
+        if !response.status().is_success() {
+            return Err(self.refusal(response, &route.endpoint.chat).await);
+        }
+        let offered: Arc<[String]> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+        let reader = ChatStream::with_ids(agent, offered, Arc::clone(&self.ids));
+        let mut reading = Reading::new(response, reader, agent, self.config.idle_timeout);
+        reading.begin().await.map_err(Refusal::Other)?;
+        Ok(reading)
+    }
+
+    fn unsent(&self, cause: &reqwest::Error, url: &Url) -> Failure {
+        let agent = self.config.agent.clone();
+        if !cause.is_connect() && !cause.is_builder() {
+            return error::truncated(&agent, &root_cause(cause));
+        }
+        let reason = if cause.is_timeout() {
+            format!("no connection within {} s", self.config.connect_timeout.as_secs())
+        } else {
+            root_cause(cause)
+        };
+        Failure::lasting(ProviderError::Unreachable { agent, url: shown(url), reason })
+    }
+
+    fn timed_out(&self) -> ProviderError {
+        let seconds = self.config.idle_timeout.as_secs();
+        ProviderError::TimedOut { agent: self.config.agent.clone(), seconds }
+    }
+
+    async fn refusal(&self, mut response: Response, url: &Url) -> Refusal {
+        let status = response.status().as_u16();
+        let agent = self.config.agent.clone();
+        let retry_after = error::retry_after(response.headers());
+        let location =
+            response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let mut body = Vec::new();
+        let read = async {
+            while body.len() < MAX_REFUSAL
+                && let Ok(Some(bytes)) = response.chunk().await
+            {
+                body.extend_from_slice(&bytes[..bytes.len().min(MAX_REFUSAL - body.len())]);
+            }
+        };
+        // A server that does not finish its refusal has refused all the same.
+        drop(timeout(self.config.connect_timeout, read).await);
+        if matches!(status, 401 | 403) {
+            return Refusal::Credentials(ProviderError::Unauthorized { agent, url: shown(url), status });
+        }
+        let mut message = error::message_of(&body);
+        if (300..400).contains(&status)
+            && let Some(to) = location
+        {
+            let to = url.join(&to).map_or(to, |to| shown(&to));
+            message = format!("it redirects to {to}; set the agent's `url` to where the API is");
+        }
+        let is_transient = error::is_transient(status, &message);
+        let mut told = message.clone();
+        if status == 404 {
+            told = format!("{message} (at {})", shown(url));
+        }
+        let error = ProviderError::Status { agent, status, message: told };
+        Refusal::Status { status, message, failure: Failure { error, is_transient, retry_after } }
+    }
+
+    /// Remembers that the server refuses `part`, and tells the user once.
+    fn do_without(&self, part: &str, known: &BTreeSet<String>) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(part) || !refused.insert(part.to_owned()) {
+            return;
+        }
+        let agent = &self.config.agent;
+        let notice = format!("{agent}: the server does not support `{part}`; going on without it");
+        tracing::warn!("{notice}");
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+    }
+}
+
+/// How long to wait before try `retries + 1`; `None` when it would be in vain.
+fn wait_of(failure: &Failure, retries: u32) -> Option<Duration> {
+    if !failure.is_transient {
+        return None;
+    }
+    match failure.retry_after {
+        Some(asked) => (asked <= MAX_RETRY_AFTER).then_some(asked.max(BACK_OFF / 2)),
+        None => Some((BACK_OFF * 2u32.saturating_pow(retries)).mul_f64(jitter())),
+    }
+}
+
+/// Between 0.75 and 1.25, so that many clients of one server do not come back together.
+fn jitter() -> f64 {
+    let random = u8::try_from(RandomState::new().build_hasher().finish() % 128).unwrap_or(64);
+    0.75 + f64::from(random) / 256.0
+}

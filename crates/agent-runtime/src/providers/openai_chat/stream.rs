@@ -1,0 +1,370 @@
+//! From the bytes of an answer to [`ModelDelta`]s: a state machine without sockets or clocks.
+//!
+//! The end of the bytes is not success. An answer counts as whole once the server said so, with a finish reason
+//! or `[DONE]`; only then are calls handed out. Knows nothing of HTTP, retries or connections.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::calls::{CallIds, Calls};
+use super::chunk::{self, Choice, Chunk, Message};
+use super::error::{self, Failure};
+use super::inline::{Inline, Segment};
+use super::surrogates::Joiner;
+use super::usage;
+use crate::provider::{FinishReason, ModelDelta};
+use crate::providers::sse::{SseDecoder, SseEvent, SseOverflow};
+use session_model::TokenUsage;
+
+/// The most bytes of one event, and of an answer that is no event stream.
+const MAX_EVENT: usize = 16 * 1024 * 1024;
+
+/// Reads one answer.
+#[derive(Debug)]
+pub struct ChatStream {
+    body: Body,
+    answer: Answer,
+}
+
+/// What the bytes are.
+#[derive(Debug)]
+enum Body {
+    /// Not a byte that would tell.
+    Unknown,
+    /// Server-sent events.
+    Events(SseDecoder),
+    /// JSON, one value or several, read at the end.
+    Json(Vec<u8>),
+}
+
+/// What has been understood.
+#[derive(Debug)]
+struct Answer {
+    agent: String,
+    ids: Arc<CallIds>,
+    calls: Calls,
+    inline: Inline,
+    content: Joiner,
+    reasoning: Joiner,
+    usage: Option<TokenUsage>,
+    finish: Option<FinishReason>,
+    is_done: bool,
+    junk: Option<String>,
+    segments: Vec<Segment>,
+}
+
+impl ChatStream {
+    /// A reader of one answer for `agent`, which was offered the tools of these names.
+    #[must_use]
+    pub fn new(agent: &str, offered: Arc<[String]>) -> Self {
+        Self::with_ids(agent, offered, Arc::default())
+    }
+
+    /// The same, with ids for calls that are unique among several answers.
+    pub(super) fn with_ids(agent: &str, offered: Arc<[String]>, ids: Arc<CallIds>) -> Self {
+        let answer = Answer {
+            agent: agent.to_owned(),
+            ids,
+            calls: Calls::new(offered),
+            inline: Inline::default(),
+            content: Joiner::default(),
+            reasoning: Joiner::default(),
+            usage: None,
+            finish: None,
+            is_done: false,
+            junk: None,
+            segments: Vec::new(),
+        };
+        Self { body: Body::Unknown, answer }
+    }
+
+    /// Takes bytes as they came and appends what they say; neighbouring pieces of text become one.
+    ///
+    /// # Errors
+    /// The server reported an error or the bytes make no sense; what was appended before stands.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        if self.answer.is_done {
+            return Ok(());
+        }
+        if let Body::Unknown = self.body
+            && let Some(first) = bytes.iter().find(|byte| !is_blank(**byte))
+        {
+            self.body = match first {
+                b'{' | b'[' | b'<' => Body::Json(Vec::new()),
+                _ => Body::Events(SseDecoder::new(MAX_EVENT)),
+            };
+        }
+        match &mut self.body {
+            Body::Unknown => Ok(()),
+            Body::Json(body) => {
+                let room = MAX_EVENT.saturating_sub(body.len());
+                body.extend_from_slice(&bytes[..room.min(bytes.len())]);
+                if bytes.len() > room { Err(self.answer.overflow()) } else { Ok(()) }
+            }
+            Body::Events(decoder) => {
+                let answer = &mut self.answer;
+                let mut result = Ok(());
+                let read = decoder.push(bytes, |event| answer.take_event(event, &mut result, out));
+                answer.after(read, result, out)
+            }
+        }
+    }
+
+    /// The bytes have ended.
+    ///
+    /// # Errors
+    /// The answer is not whole, as in [`ChatStream::push`] otherwise.
+    pub fn end(&mut self, out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        let answer = &mut self.answer;
+        if answer.is_done {
+            return Ok(());
+        }
+        match std::mem::replace(&mut self.body, Body::Unknown) {
+            Body::Unknown => {}
+            Body::Json(body) => answer.take_body(&body, out)?,
+            Body::Events(mut decoder) => {
+                let mut result = Ok(());
+                let read = decoder.end(|event| answer.take_event(event, &mut result, out));
+                answer.after(read, result, out)?;
+            }
+        }
+        if answer.is_done {
+            return Ok(());
+        }
+        if answer.finish.is_some() {
+            answer.close(out);
+            return Ok(());
+        }
+        answer.flush(out);
+        Err(answer.broken_off())
+    }
+
+    /// The answer is whole and has been handed out.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.answer.is_done
+    }
+
+    /// The server gave a finish reason; only tokens used and `[DONE]` may follow.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.answer.finish.is_some()
+    }
+}
+
+impl Answer {
+    fn take_event(
+        &mut self,
+        event: SseEvent<'_>,
+        result: &mut Result<(), Failure>,
+        out: &mut Vec<ModelDelta>,
+    ) {
+        if result.is_ok() && !self.is_done {
+            *result = self.take_data(event.name, event.data, out);
+        }
+    }
+
+    /// Passes on the text of what was read, then the first thing that went wrong.
+    fn after(
+        &mut self,
+        read: Result<(), SseOverflow>,
+        result: Result<(), Failure>,
+        out: &mut Vec<ModelDelta>,
+    ) -> Result<(), Failure> {
+        let result = match read {
+            Ok(()) => result,
+            Err(SseOverflow { .. }) => result.and(Err(self.overflow())),
+        };
+        if result.is_err() {
+            self.flush(out);
+        } else {
+            self.hand_out(out);
+        }
+        result
+    }
+
+    fn take_data(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        let data = data.trim_ascii();
+        match data.first() {
+            // Keep-alives of servers that put a comment into the data.
+            None | Some(b':') => Ok(()),
+            Some(b'{') => self.take_object(name, data, out),
+            Some(_) if data == b"[DONE]" => {
+                self.close(out);
+                Ok(())
+            }
+            Some(_) if name == b"error" => Err(error::reported_text(&self.agent, data)),
+            Some(_) => {
+                self.junk.get_or_insert_with(|| error::excerpt(data));
+                Ok(())
+            }
+        }
+    }
+
+    fn take_object(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        let mut scratch = Vec::new();
+        match chunk::read(data, &mut scratch) {
+            Ok((chunk, marked)) => {
+                if name == b"error" && chunk.error.is_none() && chunk.choices.is_none() {
+                    return Err(error::reported_text(&self.agent, data));
+                }
+                self.take_chunk(&chunk, marked)
+            }
+            // Servers that put no blank line between events make one event of all their lines.
+            Err(_) if data.contains(&b'\n') => {
+                data.split(|byte| *byte == b'\n').try_for_each(|line| self.take_data(name, line, out))
+            }
+            Err(cause) => Err(error::malformed(&self.agent, &format!("{cause} in {}", error::excerpt(data)))),
+        }
+    }
+
+    fn take_chunk(&mut self, chunk: &Chunk<'_>, marked: bool) -> Result<(), Failure> {
+        let choices = chunk.choices.as_deref().unwrap_or_default();
+        let ours = choices.iter().filter(|choice| choice.index.0.unwrap_or(0) == 0);
+        for choice in ours {
+            self.take_choice(choice, marked)?;
+        }
+        if let Some(usage) = chunk.usage.and_then(usage::read) {
+            self.usage = Some(usage);
+        }
+        if let Some(error) = chunk.error.filter(|raw| error::is_said(raw)) {
+            return Err(error::reported(&self.agent, error));
+        }
+        if choices.is_empty() {
+            let said = if chunk.object.0 == "error" { chunk.message.some() } else { None };
+            if let Some(said) = said {
+                return Err(error::reported_text(&self.agent, said.as_bytes()));
+            }
+            if let Some(detail) = chunk.detail.filter(|raw| error::is_said(raw)) {
+                return Err(error::reported(&self.agent, detail));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_choice(&mut self, choice: &Choice<'_>, marked: bool) -> Result<(), Failure> {
+        for message in [&choice.delta, &choice.message].into_iter().flatten() {
+            self.take_message(message, marked);
+        }
+        if let Some(error) = choice.error.filter(|raw| error::is_said(raw)) {
+            return Err(error::reported(&self.agent, error));
+        }
+        let Some(reason) = choice.finish_reason.some() else {
+            if choice.message.is_some() && self.finish.is_none() {
+                self.finish = Some(FinishReason::Stop);
+            }
+            return Ok(());
+        };
+        let refused = self.finish == Some(FinishReason::Refusal);
+        let reason = match reason {
+            "length" | "max_tokens" | "MAX_TOKENS" => FinishReason::Length,
+            "content_filter" | "refusal" | "SAFETY" => FinishReason::Refusal,
+            "error" => return Err(error::reported_text(&self.agent, b"an error without a description")),
+            "abort" | "cancelled" => return Err(error::truncated(&self.agent, "the server aborted it")),
+            _ if refused => FinishReason::Refusal,
+            _ => FinishReason::Stop,
+        };
+        self.finish = Some(reason);
+        Ok(())
+    }
+
+    fn take_message(&mut self, message: &Message<'_>, marked: bool) {
+        let thoughts = [&message.reasoning_content, &message.reasoning, &message.reasoning_details];
+        if let Some(thought) = thoughts.into_iter().find_map(|text| text.some()) {
+            let thought = joined(&mut self.reasoning, thought, marked);
+            push_thought(&mut self.segments, &thought);
+        }
+        if let Some(text) = message.content.some() {
+            let text = joined(&mut self.content, text, marked);
+            self.inline.push(&text, &mut self.segments);
+        }
+        if let Some(refusal) = message.refusal.some() {
+            self.inline.push(refusal, &mut self.segments);
+            self.finish = Some(FinishReason::Refusal);
+        }
+        if let Some(pieces) = &message.tool_calls {
+            self.calls.push(pieces, marked);
+        }
+        if let Some(function) = &message.function_call {
+            self.calls.push_legacy(function, marked);
+        }
+    }
+
+    /// The answer is whole.
+    fn close(&mut self, out: &mut Vec<ModelDelta>) {
+        self.flush(out);
+        let finish = self.finish.unwrap_or(FinishReason::Stop);
+        let calls = self.calls.finish(finish == FinishReason::Length, &self.ids);
+        out.extend(calls.into_iter().map(ModelDelta::Call));
+        out.extend(self.usage.take().map(ModelDelta::Usage));
+        out.push(ModelDelta::Finish(finish));
+        self.is_done = true;
+    }
+
+    /// Hands out all text, also what was held back as a possible marker.
+    fn flush(&mut self, out: &mut Vec<ModelDelta>) {
+        if let Some(last) = self.content.end() {
+            self.inline.push(last.encode_utf8(&mut [0; 4]), &mut self.segments);
+        }
+        self.inline.end(&mut self.segments);
+        self.hand_out(out);
+    }
+
+    fn hand_out(&mut self, out: &mut Vec<ModelDelta>) {
+        out.extend(self.segments.drain(..).map(|segment| match segment {
+            Segment::Text(text) => ModelDelta::Text(text),
+            Segment::Thought(text) => ModelDelta::Thought(text),
+        }));
+    }
+
+    /// Reads a body that is no event stream: one object, or one a line.
+    fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        let values = serde_json::Deserializer::from_slice(body).into_iter::<&RawValue>();
+        let mut result = Ok(());
+        for value in values {
+            result = match value {
+                Ok(value) if value.get().starts_with('{') => {
+                    self.take_object(b"", value.get().as_bytes(), out)
+                }
+                Err(cause) if cause.is_eof() => Err(error::truncated(&self.agent, "half a JSON object")),
+                Ok(_) | Err(_) => Err(error::malformed(&self.agent, &error::excerpt(body))),
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        self.hand_out(out);
+        result
+    }
+
+    fn broken_off(&self) -> Failure {
+        match &self.junk {
+            Some(junk) => error::malformed(&self.agent, junk),
+            None if self.calls.is_empty() => {
+                error::truncated(&self.agent, "the connection ended before a finish reason")
+            }
+            None => error::truncated(&self.agent, "the connection ended within a tool call"),
+        }
+    }
+
+    fn overflow(&self) -> Failure {
+        error::malformed(&self.agent, &format!("more than {MAX_EVENT} bytes in one piece"))
+    }
+}
+
+fn joined<'a>(joiner: &mut Joiner, text: &'a str, marked: bool) -> std::borrow::Cow<'a, str> {
+    if marked || !joiner.is_idle() { joiner.join(text).into() } else { text.into() }
+}
+
+fn push_thought(segments: &mut Vec<Segment>, text: &str) {
+    match segments.last_mut() {
+        Some(Segment::Thought(thought)) => thought.push_str(text),
+        _ if text.is_empty() => {}
+        _ => segments.push(Segment::Thought(text.to_owned())),
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, 0xEF | 0xBB | 0xBF)
+}

@@ -1,7 +1,25 @@
 //! Tools: what a model can do to the world. A tool knows its workspace and nothing of sessions, protocols or
 //! who gave leave; the gate decides that before [`Tool::run`] is called.
 
-use std::path::PathBuf;
+mod anchored;
+mod args;
+mod bash;
+pub mod command_prefix;
+mod edit_file;
+mod grep;
+mod list_dir;
+mod nearest;
+mod paths;
+mod read_file;
+pub mod registry;
+mod replace;
+mod search;
+pub mod shell;
+mod support;
+mod text;
+mod write_file;
+
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -10,6 +28,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::ToolSchema;
+
+pub use registry::ToolRegistry;
+
+use args::Args;
+use paths::Place;
 
 /// One tool. Arguments arrive as an object; each tool checks its own members.
 #[async_trait]
@@ -89,6 +112,7 @@ pub struct ToolCx {
     /// Ends it.
     pub cancel: CancellationToken,
     io: Option<TurnIo>,
+    planned: Option<Vec<PathBuf>>,
 }
 
 impl ToolCx {
@@ -100,7 +124,23 @@ impl ToolCx {
         cancel: CancellationToken,
         io: Option<TurnIo>,
     ) -> Self {
-        Self { workspace, call, cancel, io }
+        Self { workspace, call, cancel, io, planned: None }
+    }
+
+    /// The same, held to `plan`: a call may touch what its plan named, and a change only that. Without a plan
+    /// nothing outside the workspace is touched. Give every call the plan its leave was given for.
+    #[must_use]
+    pub fn for_plan(mut self, plan: &CallPlan) -> Self {
+        self.planned = Some(plan.locations.iter().map(|location| location.path.clone()).collect());
+        self
+    }
+
+    /// Whether a call may touch `place`, looked at anew when it runs.
+    pub(crate) fn may_touch(&self, place: &Path, inside: bool) -> bool {
+        match &self.planned {
+            None => inside,
+            Some(planned) => planned.iter().any(|path| path == place),
+        }
     }
 
     /// Shows more output in the running call's row.

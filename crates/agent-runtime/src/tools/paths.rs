@@ -1,0 +1,213 @@
+//! Turns a path a model gave into the file it really means, and says whether that lies inside the session's
+//! folders. Links are followed here, component by component as the system would, so that everything after this
+//! works on a path without links: what was judged is what is touched. Knows nothing of permissions' answers.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use session_model::{GrantScope, Location};
+
+use super::{Approval, ApprovalAsk, ToolCx, Workspace};
+
+/// Links followed in one path before it is taken for a loop; the systems stop at 32 or 40.
+const MAX_LINKS: usize = 40;
+
+/// Folders inside the roots whose files steer programs (hooks, what may run unasked): changing one is always
+/// asked.
+const STEERING: [&str; 2] = [".git", ".milk"];
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The path for people and clients: absolute, without links below the root, the root spelled as given.
+    pub(crate) shown: PathBuf,
+    /// The same without any link.
+    pub(crate) real: PathBuf,
+    /// An existing folder above (or equal to) `real`, without links, from which it is reached.
+    pub(crate) anchor: PathBuf,
+    /// Whether it lies inside the session's folders.
+    pub(crate) inside: bool,
+    /// Whether the path was written as a folder's (`src/`).
+    pub(crate) as_folder: bool,
+}
+
+impl Place {
+    /// Finds out where `text` leads.
+    pub(crate) fn resolve(workspace: &Workspace, text: &str) -> Result<Self, String> {
+        check_text(text)?;
+        let real = follow(&workspace.cwd.join(text)).map_err(|error| format!("{text}: {error}"))?;
+        let as_folder = text.ends_with(['/', std::path::MAIN_SEPARATOR]) || text.ends_with("/.");
+        for root in std::iter::once(&workspace.cwd).chain(&workspace.additional_roots) {
+            let Ok(anchor) = follow(root) else { continue };
+            if let Ok(below) = real.strip_prefix(&anchor) {
+                let shown = if below.as_os_str().is_empty() { root.clone() } else { root.join(below) };
+                return Ok(Self { shown, real, anchor, inside: true, as_folder });
+            }
+        }
+        let anchor = real.ancestors().find(|path| path.is_dir()).unwrap_or(&real).to_path_buf();
+        Ok(Self { shown: real.clone(), real, anchor, inside: false, as_folder })
+    }
+
+    /// A file found below this folder. `real` comes from a walk that follows no links.
+    pub(crate) fn below(&self, real: &Path) -> Self {
+        let shown = match real.strip_prefix(&self.real) {
+            Ok(rest) if !rest.as_os_str().is_empty() => self.shown.join(rest),
+            Ok(_) | Err(_) => self.shown.clone(),
+        };
+        Self { shown, real: real.to_path_buf(), as_folder: false, ..self.clone() }
+    }
+
+    /// The path in a title or in output: relative to the session's folder where it lies inside.
+    pub(crate) fn label(&self, workspace: &Workspace) -> String {
+        match self.shown.strip_prefix(&workspace.cwd) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => below.display().to_string(),
+            Err(_) => self.shown.display().to_string(),
+        }
+    }
+
+    /// The place a client may jump to.
+    pub(crate) fn location(&self, line: Option<u32>) -> Location {
+        Location { path: self.shown.clone(), line }
+    }
+
+    /// The leave that reading this needs.
+    pub(crate) fn read_approval(&self) -> Approval {
+        if self.inside {
+            return Approval::Free;
+        }
+        let description = format!("{} is outside the session's folders", self.shown.display());
+        Approval::Ask(ApprovalAsk { description, scopes: vec![self.outside_scope()] })
+    }
+
+    /// The leave that changing this needs; `what` says what will happen.
+    pub(crate) fn write_approval(&self, what: &str) -> Approval {
+        let shown = self.shown.display();
+        let mut description = format!("{what} {shown}");
+        let mut scopes = vec![GrantScope::Tool];
+        if !self.inside {
+            description.push_str(", which is outside the session's folders");
+            scopes.push(self.outside_scope());
+        }
+        if let Some(folder) = self.steering_folder() {
+            // Writing to a string cannot fail.
+            let _ = write!(description, "; files in {folder} decide what other programs do");
+            scopes.clear();
+        }
+        Approval::Ask(ApprovalAsk { description, scopes })
+    }
+
+    /// Looks again, when a call runs, at where its path leads, and refuses when that is not what was judged.
+    pub(crate) fn resolve_planned(cx: &ToolCx, text: &str) -> Result<Self, String> {
+        let place = Self::resolve(&cx.workspace, text)?;
+        if cx.may_touch(&place.shown, place.inside) {
+            return Ok(place);
+        }
+        Err(format!(
+            "{text} leads to {}, which is not the place that was allowed; nothing was done",
+            place.shown.display()
+        ))
+    }
+
+    fn outside_scope(&self) -> GrantScope {
+        let is_folder = self.real.is_dir();
+        let folder = if is_folder { Some(self.real.as_path()) } else { self.real.parent() };
+        // The whole file system is no folder to grant: then it is the file alone.
+        let folder = folder.filter(|folder| is_folder || folder.parent().is_some());
+        GrantScope::Outside(folder.unwrap_or(&self.real).to_path_buf())
+    }
+
+    fn steering_folder(&self) -> Option<&'static str> {
+        let judged = if self.inside { self.real.strip_prefix(&self.anchor).ok()? } else { &self.real };
+        judged.components().find_map(|part| {
+            let part = part.as_os_str().to_string_lossy();
+            // Some file systems ignore case, and some ignore dots or spaces at the end.
+            let part = part.trim_end_matches(['.', ' ']);
+            STEERING.into_iter().find(|name| name.eq_ignore_ascii_case(part))
+        })
+    }
+}
+
+fn check_text(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err("the path is empty".to_owned());
+    }
+    if text.contains('\0') {
+        return Err("the path contains a NUL character".to_owned());
+    }
+    if text == "~" || text.starts_with("~/") {
+        return Err(format!(
+            "{text}: `~` is not expanded; give an absolute path or one below the session's folder"
+        ));
+    }
+    Ok(())
+}
+
+/// Where an absolute path leads once every link is followed. What does not exist yet is kept as it is written.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut todo: VecDeque<Step> = path.components().map(Step::from).collect();
+    let mut real = PathBuf::new();
+    let mut links = 0;
+    while let Some(step) = todo.pop_front() {
+        match step {
+            Step::Root(root) => real.push(root),
+            Step::Up => {
+                // At the root this does nothing, as on the system. `real` has no links, so the parent is right.
+                real.pop();
+            }
+            Step::Down(name) => {
+                let next = real.join(&name);
+                match target_of(&next)? {
+                    None => real = next,
+                    Some(target) => {
+                        links += 1;
+                        if links > MAX_LINKS {
+                            return Err(io::Error::other("too many links, or links in a circle"));
+                        }
+                        for part in target.components().rev() {
+                            todo.push_front(Step::from(part));
+                        }
+                    }
+                }
+            }
+            Step::Stay => {}
+        }
+    }
+    Ok(real)
+}
+
+enum Step {
+    Root(OsString),
+    Up,
+    Stay,
+    Down(OsString),
+}
+
+impl From<Component<'_>> for Step {
+    fn from(part: Component<'_>) -> Self {
+        match part {
+            Component::Prefix(_) | Component::RootDir => Self::Root(part.as_os_str().to_owned()),
+            Component::CurDir => Self::Stay,
+            Component::ParentDir => Self::Up,
+            Component::Normal(name) => Self::Down(name.to_owned()),
+        }
+    }
+}
+
+/// The link's target, if this is a link. What is missing, or below something that is no folder, is none; any
+/// other doubt is an error, so that nothing is taken for inside that could not be looked at.
+fn target_of(path: &Path) -> io::Result<Option<PathBuf>> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_symlink() => std::fs::read_link(path).map(Some),
+        Ok(_) => Ok(None),
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound || error.kind() == io::ErrorKind::NotADirectory =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,113 @@
+//! The tools a session offers its model, by name and in order.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Tool;
+use super::{
+    bash::Bash, edit_file::EditFile, grep::Grep, list_dir::ListDir, read_file::ReadFile,
+    write_file::WriteFile,
+};
+use crate::process::Background;
+use crate::provider::ToolSchema;
+
+/// An ordered set of tools. Cloning is cheap and shares them.
+#[derive(Clone, Default)]
+pub struct ToolRegistry {
+    tools: Arc<Vec<Arc<dyn Tool>>>,
+}
+
+impl ToolRegistry {
+    /// No tools.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The six tools every session has. Make one registry per session: what `bash` leaves running in the
+    /// background ends when the last clone is dropped.
+    #[must_use]
+    pub fn builtin() -> Self {
+        Self::builtin_with(Background::default())
+    }
+
+    /// The six tools, with what `bash` leaves running handed to `background`.
+    #[must_use]
+    pub fn builtin_with(background: Background) -> Self {
+        Self::new()
+            .with(ReadFile::new())
+            .with(ListDir::new())
+            .with(Grep::new())
+            .with(WriteFile::new())
+            .with(EditFile::new())
+            .with(Bash::new(background))
+    }
+
+    /// These and `tool`. Names are unique: a tool of the same name is replaced, in its place.
+    #[must_use]
+    pub fn with(self, tool: impl Tool) -> Self {
+        self.with_shared(Arc::new(tool))
+    }
+
+    /// Like [`Self::with`], for a tool that others hold too.
+    #[must_use]
+    pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Self {
+        let name = tool.spec().schema.name.clone();
+        let tools = Arc::make_mut(&mut self.tools);
+        match tools.iter_mut().find(|known| known.spec().schema.name == name) {
+            Some(known) => *known = tool,
+            None => tools.push(tool),
+        }
+        self
+    }
+
+    /// The tool of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.iter().find(|tool| tool.spec().schema.name == name).cloned()
+    }
+
+    /// What a model is told, in order.
+    #[must_use]
+    pub fn schemas(&self) -> Vec<ToolSchema> {
+        self.iter().map(|tool| tool.spec().schema.clone()).collect()
+    }
+
+    /// All tools, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+        self.tools.iter()
+    }
+}
+
+impl fmt::Debug for ToolRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|tool| &tool.spec().schema.name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_six_tools_are_there_in_order_with_object_schemas() {
+        let schemas = ToolRegistry::builtin().schemas();
+        let names: Vec<_> = schemas.iter().map(|schema| schema.name.as_str()).collect();
+        assert_eq!(names, ["read_file", "list_dir", "grep", "write_file", "edit_file", "bash"]);
+        for schema in schemas {
+            assert_eq!(schema.parameters["type"], "object", "{}", schema.name);
+            assert!(schema.parameters["required"].is_array(), "{}", schema.name);
+        }
+    }
+
+    #[test]
+    fn a_later_tool_replaces_the_one_of_its_name_in_place() {
+        let registry = ToolRegistry::builtin();
+        let replaced = registry.clone().with(Grep::new());
+        assert_eq!(replaced.iter().count(), 6);
+        assert_eq!(replaced.schemas(), registry.schemas());
+        let (old, new) = (registry.get("grep").unwrap(), replaced.get("grep").unwrap());
+        assert!(!Arc::ptr_eq(&old, &new));
+        assert!(registry.get("nothing").is_none());
+    }
+}

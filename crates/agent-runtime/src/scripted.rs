@@ -128,6 +128,7 @@ struct Script {
     left: VecDeque<Vec<Line>>,
     looped: bool,
     requests: Vec<ModelRequest>,
+    notices: Vec<String>,
 }
 
 impl Scripted {
@@ -136,7 +137,8 @@ impl Scripted {
     pub fn new(answers: Vec<Vec<Line>>) -> Self {
         let info =
             ProviderInfo { agent: "scripted".to_owned(), model: "script".to_owned(), context_window: None };
-        let script = Script { left: answers.into(), looped: false, requests: Vec::new() };
+        let script =
+            Script { left: answers.into(), looped: false, requests: Vec::new(), notices: Vec::new() };
         Self { info, script: Mutex::new(script), streaming: Arc::default() }
     }
 
@@ -158,6 +160,13 @@ impl Scripted {
     #[must_use]
     pub fn with_context_window(mut self, tokens: u64) -> Self {
         self.info.context_window = Some(tokens);
+        self
+    }
+
+    /// Has something to tell the user with its next answer.
+    #[must_use]
+    pub fn with_notice(self, notice: impl Into<String>) -> Self {
+        self.script().notices.push(notice.into());
         self
     }
 
@@ -221,6 +230,10 @@ impl Provider for Scripted {
             _open: Open::new(Arc::clone(&self.streaming)),
         };
         Ok(stream::unfold(playback, Playback::next).boxed())
+    }
+
+    fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.script().notices)
     }
 }
 

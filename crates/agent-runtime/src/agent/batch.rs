@@ -11,11 +11,11 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
 use session_model::{
-    Ask, Content, Event, Grant, MessageId, Notice, Severity, ToolCallId, ToolCallUpdate, ToolContent,
-    ToolKind, ToolStatus,
+    Ask, Content, Event, Grant, Severity, ToolCallId, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 use tokio::time::timeout;
 
+use super::reply;
 use super::waits::Waits;
 use super::{Agent, TOOL_GRACE};
 use crate::context;
@@ -179,8 +179,7 @@ impl<'a> Batch<'a> {
                  `dangerously_skip_permissions`.",
                 call.told.name
             );
-            let id = MessageId::from(self.agent.ids.fresh(IdKind::Message));
-            self.waits.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await?;
+            self.waits.emit(reply::notice(Severity::Warning, title, &*self.agent.ids)).await?;
         }
         Ok(())
     }

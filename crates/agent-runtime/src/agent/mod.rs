@@ -5,6 +5,7 @@
 
 mod batch;
 mod digest;
+mod overflow;
 mod repeats;
 mod reply;
 mod turn;
@@ -12,6 +13,7 @@ mod waits;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -34,6 +36,8 @@ pub struct Agent {
     ids: Arc<dyn Ids>,
     prompt: SystemPrompt,
     limits: Limits,
+    /// The most text the model took, once it refused more. Learned from its errors, for all later turns.
+    learned: Arc<AtomicUsize>,
 }
 
 /// What a turn may take.
@@ -58,7 +62,8 @@ impl Agent {
     #[must_use]
     pub fn new(provider: Arc<dyn Provider>, tools: ToolRegistry, ids: Arc<dyn Ids>) -> Self {
         let prompt = SystemPrompt::new(provider.info().agent);
-        Self { provider, tools, ids, prompt, limits: Limits::default() }
+        let learned = Arc::new(AtomicUsize::new(usize::MAX));
+        Self { provider, tools, ids, prompt, limits: Limits::default(), learned }
     }
 
     /// Replaces the system prompt.

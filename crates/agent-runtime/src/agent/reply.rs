@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use session_model::source::{IdKind, Ids};
-use session_model::{Content, Event, MessageId, Role, TokenUsage};
+use session_model::{Content, Event, MessageId, Notice, Role, Severity, TokenUsage};
 
 use super::waits::Waits;
 use crate::driver::TurnError;
@@ -18,6 +18,14 @@ pub(super) struct Reply {
     pub(super) usage: Option<TokenUsage>,
 }
 
+/// What became of a request that failed.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) error: TurnError,
+    /// Nothing of an answer had come: the request can be made again without anything being said twice.
+    pub(super) silent: bool,
+}
+
 /// Asks the model and passes on what it says, reasoning only when `show_thoughts`.
 ///
 /// # Errors
@@ -28,39 +36,80 @@ pub(super) async fn receive(
     waits: &Waits,
     ids: &dyn Ids,
     show_thoughts: bool,
-) -> Result<Reply, TurnError> {
-    let mut stream = waits.within(provider.stream(request)).await??;
-    let mut said = Voice::new(Role::Agent);
-    let mut thought = Voice::new(Role::Thought);
-    let (mut calls, mut usage) = (Vec::new(), None);
-    let finish = loop {
-        match waits.within(stream.next()).await?.transpose()? {
-            Some(ModelDelta::Text(piece)) => {
-                if let Some(event) = said.hear(&piece, ids) {
-                    waits.emit(event).await?;
+) -> Result<Reply, Broken> {
+    let mut parts = Parts {
+        said: Voice::new(Role::Agent),
+        thought: Voice::new(Role::Thought),
+        calls: Vec::new(),
+        usage: None,
+    };
+    match parts.collect(provider, request, waits, ids, show_thoughts).await {
+        Ok(finish) => {
+            let Parts { said, thought, calls, usage } = parts;
+            Ok(Reply { text: said.text, reasoning: thought.text, calls, finish, usage })
+        }
+        Err(error) => {
+            let silent = parts.said.id.is_none() && parts.thought.id.is_none() && parts.calls.is_empty();
+            Err(Broken { error, silent })
+        }
+    }
+}
+
+/// An answer as it grows.
+struct Parts {
+    said: Voice,
+    thought: Voice,
+    calls: Vec<ModelCall>,
+    usage: Option<TokenUsage>,
+}
+
+impl Parts {
+    async fn collect(
+        &mut self,
+        provider: &dyn Provider,
+        request: ModelRequest,
+        waits: &Waits,
+        ids: &dyn Ids,
+        show_thoughts: bool,
+    ) -> Result<FinishReason, TurnError> {
+        let opened = waits.within(provider.stream(request)).await?;
+        for title in provider.take_notices() {
+            waits.emit(notice(Severity::Info, title, ids)).await?;
+        }
+        let mut stream = opened?;
+        loop {
+            match waits.within(stream.next()).await?.transpose()? {
+                Some(ModelDelta::Text(piece)) => {
+                    if let Some(event) = self.said.hear(&piece, ids) {
+                        waits.emit(event).await?;
+                    }
                 }
-            }
-            Some(ModelDelta::Thought(piece)) => {
-                if let Some(event) = thought.hear(&piece, ids).filter(|_| show_thoughts) {
-                    waits.emit(event).await?;
+                Some(ModelDelta::Thought(piece)) => {
+                    if let Some(event) = self.thought.hear(&piece, ids).filter(|_| show_thoughts) {
+                        waits.emit(event).await?;
+                    }
                 }
-            }
-            Some(ModelDelta::Call(call)) => calls.push(call),
-            Some(ModelDelta::Usage(tokens)) => usage = Some(tokens),
-            Some(ModelDelta::Finish(reason)) => break reason,
-            None => {
-                let reason = "the stream ended before the answer was whole".to_owned();
-                return Err(ProviderError::Truncated { agent: provider.info().agent, reason }.into());
+                Some(ModelDelta::Call(call)) => self.calls.push(call),
+                Some(ModelDelta::Usage(tokens)) => self.usage = Some(tokens),
+                Some(ModelDelta::Finish(reason)) => return Ok(reason),
+                None => {
+                    let reason = "the stream ended before the answer was whole".to_owned();
+                    return Err(ProviderError::Truncated { agent: provider.info().agent, reason }.into());
+                }
             }
         }
-    };
-    Ok(Reply { text: said.text, reasoning: thought.text, calls, finish, usage })
+    }
 }
 
 /// A whole message of the agent, with an id of its own.
 pub(super) fn message(text: String, ids: &dyn Ids) -> Event {
     let id = MessageId::from(ids.fresh(IdKind::Message));
     Event::MessageDelta { id, role: Role::Agent, content: Content::text(text) }
+}
+
+/// A remark to the user.
+pub(super) fn notice(severity: Severity, title: String, ids: &dyn Ids) -> Event {
+    Event::Notice(Notice { id: MessageId::from(ids.fresh(IdKind::Message)), severity, title })
 }
 
 /// One message as it grows. White space at its beginning is held back until something follows, so that a model

@@ -1,13 +1,15 @@
 //! The turn's loop: ask the model, run what it calls, ask again.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
-use session_model::source::IdKind;
-use session_model::{ContextUsage, Event, MessageId, Notice, Severity, StopReason, TokenUsage};
+use session_model::{ContextUsage, Event, Severity, StopReason, TokenUsage};
 
 use super::batch::{Batch, Done};
 use super::digest::{self, Digest};
+use super::overflow;
 use super::repeats::{self, Repeats, Repetition};
-use super::reply::{self, Reply};
+use super::reply::{self, Broken, Reply};
 use super::waits::Waits;
 use super::{Agent, Limits};
 use crate::context::{self, Budget};
@@ -30,6 +32,8 @@ pub(super) struct Turn<'a> {
     tools: Vec<ToolSchema>,
     budget: Budget,
     messages: Vec<ModelMessage>,
+    /// Where the messages of this turn's answers begin.
+    own: usize,
     repeats: Repeats,
     digest: Digest,
     usage: Option<TokenUsage>,
@@ -44,10 +48,9 @@ impl<'a> Turn<'a> {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let system = agent.prompt.render(&input.cwd, &input.additional_roots, &names);
         let fixed = system.len() + tools.iter().map(schema_size).sum::<usize>();
-        let budget = Budget::for_window(info.context_window, fixed);
-        let history: Vec<_> =
-            input.history.iter().filter(|entry| entry.turn != input.turn).cloned().collect();
-        let messages = context::messages(&history, &input.prompt, budget);
+        let learned = Budget::bytes(agent.learned.load(Ordering::Relaxed));
+        let budget = Budget::for_window(info.context_window, fixed).min(learned);
+        let messages = beginning(&input, budget);
         Self {
             agent,
             waits: Waits::new(io, limit),
@@ -55,6 +58,7 @@ impl<'a> Turn<'a> {
             system,
             tools,
             budget,
+            own: messages.len(),
             messages,
             repeats: Repeats::default(),
             digest: Digest::default(),
@@ -77,8 +81,24 @@ impl<'a> Turn<'a> {
         Ok(self.end(StopReason::MaxTurnRequests))
     }
 
+    /// Asks, and once more with less when the server says that it was too much.
     async fn ask_model(&mut self) -> Result<Reply, TurnError> {
         context::shrink(&mut self.messages, self.budget);
+        let reply = match self.request().await {
+            Err(Broken { error, silent: true }) if overflow::is_overflow(&error) && self.cut_down() => {
+                let title =
+                    "The conversation is longer than the model can hold: its older parts are left out.";
+                self.notice(Severity::Warning, title.to_owned()).await?;
+                self.request().await
+            }
+            first => first,
+        };
+        let reply = reply.map_err(|broken| broken.error)?;
+        self.account(&reply).await?;
+        Ok(reply)
+    }
+
+    async fn request(&self) -> Result<Reply, Broken> {
         let request = ModelRequest {
             system: self.system.clone(),
             messages: self.messages.clone(),
@@ -86,9 +106,24 @@ impl<'a> Turn<'a> {
         };
         let Agent { provider, ids, .. } = self.agent;
         let show = self.input.show_thoughts;
-        let reply = reply::receive(&**provider, request, &self.waits, &**ids, show).await?;
-        self.account(&reply).await?;
-        Ok(reply)
+        reply::receive(&**provider, request, &self.waits, &**ids, show).await
+    }
+
+    /// Halves what is sent, for this turn and all later ones; `false` when nothing could be left out.
+    fn cut_down(&mut self) -> bool {
+        let before = context::total_size(&self.messages);
+        let budget = Budget::bytes(before / 2);
+        let own = self.messages.split_off(self.own);
+        self.messages = beginning(&self.input, budget.less(context::total_size(&own)));
+        self.own = self.messages.len();
+        self.messages.extend(own);
+        context::shrink(&mut self.messages, budget);
+        self.budget = budget;
+        let smaller = context::total_size(&self.messages) < before;
+        if smaller {
+            self.agent.learned.fetch_min(budget.size(), Ordering::Relaxed);
+        }
+        smaller
     }
 
     /// Does what an answer asks for; says why the turn is over, if it is.
@@ -175,13 +210,18 @@ impl<'a> Turn<'a> {
     }
 
     async fn notice(&self, severity: Severity, title: String) -> Result<(), Interrupted> {
-        let id = MessageId::from(self.agent.ids.fresh(IdKind::Message));
-        self.waits.emit(Event::Notice(Notice { id, severity, title })).await
+        self.waits.emit(reply::notice(severity, title, &*self.agent.ids)).await
     }
 
     fn end(&self, stop: StopReason) -> TurnEnd {
         TurnEnd { stop, usage: self.usage }
     }
+}
+
+/// What was before this turn, and its prompt.
+fn beginning(input: &TurnInput, budget: Budget) -> Vec<ModelMessage> {
+    let history = input.history.iter().filter(|entry| entry.turn != input.turn);
+    context::messages(history, &input.prompt, budget)
 }
 
 fn hints(repetition: Repetition, cut: bool) -> Vec<String> {

@@ -47,6 +47,12 @@ impl Budget {
         Self(room.saturating_sub(fixed).max(LEAST))
     }
 
+    /// The size in bytes.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.0
+    }
+
     /// What is left of it.
     #[must_use]
     pub fn less(self, bytes: usize) -> Self {

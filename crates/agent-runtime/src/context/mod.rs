@@ -21,7 +21,11 @@ const MAX_NAME: usize = 64;
 
 /// The conversation a model is sent: all of `history` that fits into `budget`, then `prompt`.
 #[must_use]
-pub fn messages(history: &[Entry], prompt: &[Content], budget: Budget) -> Vec<ModelMessage> {
+pub fn messages<'a>(
+    history: impl IntoIterator<Item = &'a Entry>,
+    prompt: &[Content],
+    budget: Budget,
+) -> Vec<ModelMessage> {
     let prompt = user_content(prompt);
     let room = budget.less(content_size(&prompt));
     let mut messages = fit::fit(&past::turns(history), room);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use session_model::{
-    Content, Entry, Item, Location, StopReason, ToolCallUpdate, ToolKind, ToolStatus, TurnId,
+    Content, Entry, Item, Location, MessageId, StopReason, ToolCallUpdate, ToolKind, ToolStatus, TurnId,
 };
 
 use super::{arguments, user_content, wire_name};
@@ -41,7 +41,7 @@ impl PastTurn {
 }
 
 /// The turns of `history` that a model is told of, oldest first.
-pub(super) fn turns(history: &[Entry]) -> Vec<PastTurn> {
+pub(super) fn turns<'a>(history: impl IntoIterator<Item = &'a Entry>) -> Vec<PastTurn> {
     let mut drafts: Vec<Draft<'_>> = Vec::new();
     for entry in history {
         let at = drafts.iter().rposition(|draft| *draft.turn == entry.turn).unwrap_or_else(|| {
@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         for &item in &self.items {
             match item {
                 Item::User { content, .. } => user.get_or_insert_default().extend(content.iter().cloned()),
-                Item::Agent { text, .. } => steps.say(text),
+                Item::Agent { id, text, .. } => steps.say(id, text),
                 Item::Tool { step, call } => steps.call(*step, past_call(call, ids)),
                 Item::Thought { .. } => {}
                 Item::Remark { .. } => remarked = true,
@@ -101,16 +101,23 @@ struct Steps {
     list: Vec<PastStep>,
     /// The step whose calls are being collected.
     calling: Option<u32>,
+    /// The message that spoke last.
+    speaking: Option<MessageId>,
 }
 
 impl Steps {
-    fn say(&mut self, text: &str) {
-        if text.trim().is_empty() {
+    /// Items of one id continue each other; different messages are set apart.
+    fn say(&mut self, id: &MessageId, text: &str) {
+        let continues = self.speaking.as_ref() == Some(id);
+        if text.trim().is_empty() && !continues {
             return;
         }
+        self.speaking = Some(id.clone());
         match self.list.last_mut() {
             Some(last) if last.calls.is_empty() => {
-                last.text.push_str("\n\n");
+                if !continues {
+                    last.text.push_str("\n\n");
+                }
                 last.text.push_str(text);
             }
             Some(_) | None => self.list.push(PastStep { text: text.to_owned(), calls: Vec::new() }),
@@ -128,6 +135,7 @@ impl Steps {
             self.list.push(PastStep::default());
         }
         self.calling = Some(step);
+        self.speaking = None;
         if let Some(last) = self.list.last_mut() {
             last.calls.push(call);
         }

@@ -24,7 +24,7 @@ fn user(turn: &str, text: &str) -> Entry {
 }
 
 fn agent(turn: &str, step: u32, text: &str) -> Entry {
-    entry(turn, Item::Agent { id: MessageId::from("a"), step, text: text.to_owned() })
+    entry(turn, Item::Agent { id: MessageId::from(format!("a-{text}")), step, text: text.to_owned() })
 }
 
 fn tool(turn: &str, step: u32, id: &str, output: Option<&str>) -> Entry {
@@ -120,6 +120,27 @@ fn turns_that_did_not_end_by_themselves_say_so_and_keep_the_sides_apart() {
     model: [this turn ended without an answer]
     user: next
     "#);
+}
+
+#[test]
+fn items_of_one_message_continue_each_other_and_different_messages_are_set_apart() {
+    let part = |id: &str, text: &str| {
+        entry("t", Item::Agent { id: MessageId::from(id), step: 0, text: text.to_owned() })
+    };
+    let thought = entry("t", Item::Thought { id: MessageId::from("th"), step: 0, text: "hm".to_owned() });
+    let history = [
+        user("t", "do"),
+        part("a", "one"),
+        thought,
+        part("a", " word"),
+        part("b", "other"),
+        end("t", StopReason::EndTurn),
+    ];
+    insta::assert_snapshot!(sent(&history, PLENTY), @r"
+    user: do
+    model: one word / other
+    user: next
+    ");
 }
 
 #[test]

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use serde_json::json;
-use session_model::{GrantScope, StopReason, ToolKind};
+use session_model::{Content, Entry, GrantScope, Item, MessageId, StopReason, ToolKind, TurnId};
+use time::OffsetDateTime;
 use tokio::time::Instant;
 
 use super::rig::{Behaviour, Diary, Fake, Rig, told};
 use crate::agent::TOOL_GRACE;
 use crate::driver::TurnError;
 use crate::provider::ProviderError;
-use crate::scripted::{Latch, Line};
+use crate::scripted::{Latch, Line, Scripted};
 
 fn reported() -> ProviderError {
     ProviderError::Reported { agent: "scripted".to_owned(), message: "quota exceeded".to_owned() }
@@ -30,6 +31,66 @@ async fn what_was_said_before_a_failure_stays_said() {
     let outcome = Rig::new(vec![vec![Line::say("half"), Line::Fail(reported())]]).run().await;
     assert_eq!(outcome.log, ["agent msg-1: half"]);
     assert!(matches!(outcome.end, Err(TurnError::Provider(ProviderError::Reported { .. }))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_has_to_tell_is_told_before_its_answer() {
+    let model = Scripted::new(vec![vec![Line::say("ok")]]).with_notice("tools are not supported");
+    let outcome = Rig::new(Vec::new()).model(model).run().await;
+    assert_eq!(outcome.log, ["notice Info: tools are not supported", "agent msg-2: ok"]);
+}
+
+fn too_long() -> ProviderError {
+    let message = "maximum context length is 100 tokens".to_owned();
+    ProviderError::Status { agent: "scripted".to_owned(), status: 400, message }
+}
+
+fn with_history(mut rig: Rig, turns: usize) -> Rig {
+    for n in 0..turns {
+        let turn = TurnId::from(format!("t{n}"));
+        let text = format!("{n} {}", "x".repeat(100));
+        let items = [
+            Item::User { id: MessageId::from("u"), content: vec![Content::text(text.clone())], key: None },
+            Item::Agent { id: MessageId::from("a"), step: 0, text },
+            Item::TurnEnd { stop: StopReason::EndTurn, error: None, route: None },
+        ];
+        let at = OffsetDateTime::UNIX_EPOCH;
+        rig.history.extend(items.map(|item| Entry { turn: turn.clone(), at, item }));
+    }
+    rig
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_too_long_is_made_once_more_with_less() {
+    let script = vec![vec![Line::Fail(too_long())], vec![Line::say("ok")]];
+    let rig = with_history(Rig::new(script), 10);
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
+    assert!(outcome.log[0].starts_with("notice Warning: The conversation is longer"), "{:?}", outcome.log);
+    let sizes: Vec<_> =
+        model.requests().iter().map(|request| crate::context::total_size(&request.messages)).collect();
+    assert!(sizes[1] <= sizes[0] / 2 && sizes[1] > 0, "{sizes:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_shortened_or_is_still_too_long_fails_with_the_servers_words() {
+    for (turns, requests) in [(0, 1), (10, 2)] {
+        let rig = with_history(Rig::new(vec![vec![Line::Fail(too_long())]; requests]), turns);
+        let model = std::sync::Arc::clone(&rig.model);
+        let outcome = rig.run().await;
+        assert!(outcome.end.unwrap_err().to_string().contains("maximum context length"));
+        assert_eq!(model.requests().len(), requests);
+        assert_eq!(model.remaining(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_asked_again_once_something_was_said() {
+    let rig = with_history(Rig::new(vec![vec![Line::say("so"), Line::Fail(too_long())]]), 10);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.log, ["agent msg-1: so"]);
+    assert!(outcome.end.is_err());
 }
 
 #[tokio::test(start_paused = true)]

@@ -165,7 +165,7 @@ mod tests {
         for _ in 0..SIGNAL_QUEUE {
             io.emit(delta("a")).await.unwrap();
         }
-        let waits = tokio::time::timeout(Duration::from_secs(60), io.emit(delta("b"))).await;
+        let waits = tokio::time::timeout(Duration::from_mins(1), io.emit(delta("b"))).await;
         assert!(waits.is_err(), "the queue is full");
         let (blocked, ()) = tokio::join!(io.emit(delta("c")), async { cancel.cancel() });
         assert_eq!(blocked, Err(Interrupted));

@@ -53,7 +53,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_requests: 20, turn: Duration::from_secs(600), tool: Duration::from_secs(120) }
+        Self { max_requests: 20, turn: Duration::from_mins(10), tool: Duration::from_mins(2) }
     }
 }
 

@@ -26,31 +26,65 @@ pub(super) struct Broken {
     pub(super) silent: bool,
 }
 
-/// Asks the model and passes on what it says, reasoning only when `show_thoughts`.
-///
-/// # Errors
-/// The turn's end; or the provider's failure, after which everything said before stays said.
-pub(super) async fn receive(
-    provider: &dyn Provider,
-    request: ModelRequest,
-    waits: &Waits,
-    ids: &dyn Ids,
-    show_thoughts: bool,
-) -> Result<Reply, Broken> {
-    let mut parts = Parts {
-        said: Voice::new(Role::Agent),
-        thought: Voice::new(Role::Thought),
-        calls: Vec::new(),
-        usage: None,
-    };
-    match parts.collect(provider, request, waits, ids, show_thoughts).await {
-        Ok(finish) => {
-            let Parts { said, thought, calls, usage } = parts;
-            Ok(Reply { text: said.text, reasoning: thought.text, calls, finish, usage })
+/// Hears the model out and passes on what it says.
+pub(super) struct Listener<'a> {
+    pub(super) provider: &'a dyn Provider,
+    pub(super) waits: &'a Waits,
+    pub(super) ids: &'a dyn Ids,
+    pub(super) show_thoughts: bool,
+}
+
+impl Listener<'_> {
+    /// Asks the model for one answer.
+    ///
+    /// # Errors
+    /// The turn's end; or the provider's failure, after which everything said before stays said.
+    pub(super) async fn receive(&self, request: ModelRequest) -> Result<Reply, Broken> {
+        let mut parts = Parts {
+            said: Voice::new(Role::Agent),
+            thought: Voice::new(Role::Thought),
+            calls: Vec::new(),
+            usage: None,
+        };
+        match self.collect(request, &mut parts).await {
+            Ok(finish) => {
+                let Parts { said, thought, calls, usage } = parts;
+                Ok(Reply { text: said.text, reasoning: thought.text, calls, finish, usage })
+            }
+            Err(error) => {
+                let silent = parts.said.id.is_none() && parts.thought.id.is_none() && parts.calls.is_empty();
+                Err(Broken { error, silent })
+            }
         }
-        Err(error) => {
-            let silent = parts.said.id.is_none() && parts.thought.id.is_none() && parts.calls.is_empty();
-            Err(Broken { error, silent })
+    }
+
+    async fn collect(&self, request: ModelRequest, parts: &mut Parts) -> Result<FinishReason, TurnError> {
+        let Self { provider, waits, ids, show_thoughts } = *self;
+        let opened = waits.within(provider.stream(request)).await?;
+        for title in provider.take_notices() {
+            waits.emit(notice(Severity::Info, title, ids)).await?;
+        }
+        let mut stream = opened?;
+        loop {
+            match waits.within(stream.next()).await?.transpose()? {
+                Some(ModelDelta::Text(piece)) => {
+                    if let Some(event) = parts.said.hear(&piece, ids) {
+                        waits.emit(event).await?;
+                    }
+                }
+                Some(ModelDelta::Thought(piece)) => {
+                    if let Some(event) = parts.thought.hear(&piece, ids).filter(|_| show_thoughts) {
+                        waits.emit(event).await?;
+                    }
+                }
+                Some(ModelDelta::Call(call)) => parts.calls.push(call),
+                Some(ModelDelta::Usage(tokens)) => parts.usage = Some(tokens),
+                Some(ModelDelta::Finish(reason)) => return Ok(reason),
+                None => {
+                    let reason = "the stream ended before the answer was whole".to_owned();
+                    return Err(ProviderError::Truncated { agent: provider.info().agent, reason }.into());
+                }
+            }
         }
     }
 }
@@ -61,44 +95,6 @@ struct Parts {
     thought: Voice,
     calls: Vec<ModelCall>,
     usage: Option<TokenUsage>,
-}
-
-impl Parts {
-    async fn collect(
-        &mut self,
-        provider: &dyn Provider,
-        request: ModelRequest,
-        waits: &Waits,
-        ids: &dyn Ids,
-        show_thoughts: bool,
-    ) -> Result<FinishReason, TurnError> {
-        let opened = waits.within(provider.stream(request)).await?;
-        for title in provider.take_notices() {
-            waits.emit(notice(Severity::Info, title, ids)).await?;
-        }
-        let mut stream = opened?;
-        loop {
-            match waits.within(stream.next()).await?.transpose()? {
-                Some(ModelDelta::Text(piece)) => {
-                    if let Some(event) = self.said.hear(&piece, ids) {
-                        waits.emit(event).await?;
-                    }
-                }
-                Some(ModelDelta::Thought(piece)) => {
-                    if let Some(event) = self.thought.hear(&piece, ids).filter(|_| show_thoughts) {
-                        waits.emit(event).await?;
-                    }
-                }
-                Some(ModelDelta::Call(call)) => self.calls.push(call),
-                Some(ModelDelta::Usage(tokens)) => self.usage = Some(tokens),
-                Some(ModelDelta::Finish(reason)) => return Ok(reason),
-                None => {
-                    let reason = "the stream ended before the answer was whole".to_owned();
-                    return Err(ProviderError::Truncated { agent: provider.info().agent, reason }.into());
-                }
-            }
-        }
-    }
 }
 
 /// A whole message of the agent, with an id of its own.

@@ -9,7 +9,7 @@ use super::batch::{Batch, Done};
 use super::digest::{self, Digest};
 use super::overflow;
 use super::repeats::{self, Repeats, Repetition};
-use super::reply::{self, Broken, Reply};
+use super::reply::{self, Broken, Listener, Reply};
 use super::waits::Waits;
 use super::{Agent, Limits};
 use crate::context::{self, Budget};
@@ -104,9 +104,13 @@ impl<'a> Turn<'a> {
             messages: self.messages.clone(),
             tools: self.tools.clone(),
         };
-        let Agent { provider, ids, .. } = self.agent;
-        let show = self.input.show_thoughts;
-        reply::receive(&**provider, request, &self.waits, &**ids, show).await
+        let listener = Listener {
+            provider: &*self.agent.provider,
+            waits: &self.waits,
+            ids: &*self.agent.ids,
+            show_thoughts: self.input.show_thoughts,
+        };
+        listener.receive(request).await
     }
 
     /// Halves what is sent, for this turn and all later ones; `false` when nothing could be left out.

@@ -114,7 +114,7 @@ async fn a_client_that_stops_reading_stops_the_model_and_a_cancel_still_works() 
     let pieces: Vec<_> = (0..1000).map(|n| format!("{n} ")).collect();
     let mut running = Rig::new(vec![vec![Line::Say(pieces)]]).start();
     running.until("agent msg-1: 0").await;
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     running.cancel.cancel();
     let outcome = running.finish().await;
     assert_interrupted(&outcome.end);

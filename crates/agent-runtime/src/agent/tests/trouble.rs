@@ -116,7 +116,7 @@ async fn a_tool_that_takes_too_long_is_stopped_and_the_model_told() {
             .tool(Fake::new("work", behaviour));
         let model = std::sync::Arc::clone(&rig.model);
         let outcome = rig.run().await;
-        assert_eq!(began.elapsed(), Duration::from_secs(120) + grace);
+        assert_eq!(began.elapsed(), Duration::from_mins(2) + grace);
         assert!(outcome.end.is_ok());
         assert!(told(&model.requests())[0].contains(r#"tool \"work\" timed out after 120 s"#));
     }
@@ -124,7 +124,7 @@ async fn a_tool_that_takes_too_long_is_stopped_and_the_model_told() {
 
 #[tokio::test(start_paused = true)]
 async fn commands_are_bound_by_the_turn_only() {
-    let time = Duration::from_secs(300);
+    let time = Duration::from_mins(5);
     let outcome = Rig::new(vec![vec![Line::call("bash", json!({}))], vec![Line::say("ok")]])
         .tool(Fake::new("bash", Behaviour::Slow(time)).kind(ToolKind::Execute))
         .run()
@@ -137,7 +137,7 @@ async fn commands_are_bound_by_the_turn_only() {
 async fn a_turn_that_takes_too_long_fails() {
     let began = Instant::now();
     let outcome = Rig::new(vec![vec![Line::say("so"), Line::Hang]]).run().await;
-    assert_eq!(began.elapsed(), Duration::from_secs(600));
+    assert_eq!(began.elapsed(), Duration::from_mins(10));
     assert!(matches!(outcome.end, Err(TurnError::TimedOut { seconds: 600 })));
     assert_eq!(outcome.end.unwrap_err().failure().code, "turn_timed_out");
 }
@@ -152,7 +152,7 @@ async fn the_users_time_is_not_the_turns() {
         .tool(Fake::new("edit", Behaviour::Say("x")).asks(vec![GrantScope::Tool]))
         .choose("allow");
     let mut running = rig.start();
-    running.until_asked_and_wait(Duration::from_secs(3600)).await;
+    running.until_asked_and_wait(Duration::from_hours(1)).await;
     let outcome = running.finish().await;
     assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
 }

@@ -1,0 +1,188 @@
+//! The order in which the rules are asked.
+
+use session_model::{AgentId, Route};
+
+use crate::{Classifier, Fallback, RouteInput, Rules, Signal, Target};
+
+/// Who gets the prompt, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Who.
+    pub target: Target,
+    /// Which rule said so.
+    pub rule: Rule,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// The rule behind a decision, in the order in which they are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The user wants it for this turn.
+    Forced,
+    /// The user wants it until further notice.
+    Pinned,
+    /// The escalation agent waits for an answer.
+    Waiting,
+    /// An earlier turn was escalated.
+    Sticky,
+    /// The prompt is long.
+    Long,
+    /// A keyword.
+    Keyword,
+    /// The prompt is short.
+    Short,
+    /// The signals' score.
+    Score,
+    /// The configured fallback.
+    Fallback,
+    /// The classifier.
+    Classifier,
+    /// Nothing said anything.
+    Default,
+    /// The agent chosen is not available.
+    Unavailable,
+}
+
+impl Rule {
+    /// The word under which decisions are counted.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Forced | Self::Pinned => "explicit",
+            Self::Waiting | Self::Sticky => "state",
+            Self::Long | Self::Keyword | Self::Short => "hard_threshold",
+            Self::Score => "soft_score",
+            Self::Fallback | Self::Classifier => "classifier",
+            Self::Default => "default",
+            Self::Unavailable => "unavailable",
+        }
+    }
+
+    /// Whether the rules themselves came to a conclusion.
+    #[must_use]
+    pub fn conclusive(self) -> bool {
+        match self {
+            Self::Forced
+            | Self::Pinned
+            | Self::Waiting
+            | Self::Sticky
+            | Self::Long
+            | Self::Keyword
+            | Self::Short
+            | Self::Score
+            | Self::Unavailable => true,
+            Self::Fallback | Self::Classifier | Self::Default => false,
+        }
+    }
+}
+
+/// Neither agent can take the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("neither a primary nor an escalation agent is available; configure one")]
+pub struct NoAgent;
+
+impl Rules {
+    /// What the rules say by themselves; `None` when they come to no conclusion.
+    #[must_use]
+    pub fn decide(&self, input: &RouteInput<'_>) -> Option<Decision> {
+        wish(input).or_else(|| state(input)).or_else(|| self.hard(input)).or_else(|| self.soft(input))
+    }
+
+    /// The decision, asking `classifier` where the rules come to none.
+    pub async fn route(&self, input: &RouteInput<'_>, classifier: Option<&dyn Classifier>) -> Decision {
+        if let Some(decision) = self.decide(input) {
+            return decision;
+        }
+        let answer = match classifier {
+            Some(classifier) => classifier.classify(input.prompt).await,
+            None => None,
+        };
+        match answer {
+            Some(target) => decision(target, Rule::Classifier, "model classifier"),
+            None => decision(Target::Primary, Rule::Default, "default"),
+        }
+    }
+
+    fn hard(&self, input: &RouteInput<'_>) -> Option<Decision> {
+        let tokens = tokens(input.prompt);
+        if tokens > self.escalate_above_tokens {
+            return Some(decision(Target::Escalation, Rule::Long, "prompt exceeds token threshold"));
+        }
+        if let Some(keyword) = self.keyword(input.prompt) {
+            let reason = format!("escalate keyword: {keyword}");
+            return Some(decision(Target::Escalation, Rule::Keyword, reason));
+        }
+        let short = self.local_below_tokens > 0 && tokens <= self.local_below_tokens;
+        short.then(|| decision(Target::Primary, Rule::Short, "short prompt (local)"))
+    }
+
+    fn soft(&self, input: &RouteInput<'_>) -> Option<Decision> {
+        let signals = self.signals(input);
+        let score: i64 = signals.iter().map(|signal| signal.weight).sum();
+        let target = match score {
+            _ if score >= self.escalate_threshold => Target::Escalation,
+            _ if score <= self.local_threshold => Target::Primary,
+            _ => {
+                let reason = "classifier-fallback=escalation";
+                return (self.classifier_fallback == Fallback::Escalation)
+                    .then(|| decision(Target::Escalation, Rule::Fallback, reason));
+            }
+        };
+        Some(decision(target, Rule::Score, format!("signals: {}", names(&signals))))
+    }
+}
+
+impl Decision {
+    /// The decision as it is told, with the agent that has the role.
+    #[must_use]
+    pub fn route(&self, agent: AgentId) -> Route {
+        Route { agent, target: self.target.to_string(), reason: self.reason.clone() }
+    }
+
+    /// The decision with regard to who can take the prompt at all.
+    ///
+    /// # Errors
+    /// [`NoAgent`] when neither can.
+    pub fn among(self, primary: bool, escalation: bool) -> Result<Self, NoAgent> {
+        let available = |target| match target {
+            Target::Primary => primary,
+            Target::Escalation => escalation,
+        };
+        if available(self.target) {
+            return Ok(self);
+        }
+        let other = self.target.other();
+        if !available(other) {
+            return Err(NoAgent);
+        }
+        let reason = format!("the {} agent is not available (chosen for: {})", self.target, self.reason);
+        Ok(decision(other, Rule::Unavailable, reason))
+    }
+}
+
+fn wish(input: &RouteInput<'_>) -> Option<Decision> {
+    let forced = input.forced.map(|target| (target, Rule::Forced, "was asked for in this turn"));
+    let wished = forced.or_else(|| input.pinned.map(|target| (target, Rule::Pinned, "is pinned")));
+    wished.map(|(target, rule, why)| decision(target, rule, format!("the {target} agent {why}")))
+}
+
+fn state(input: &RouteInput<'_>) -> Option<Decision> {
+    if input.awaiting_escalation {
+        return Some(decision(Target::Escalation, Rule::Waiting, "the escalation agent waits for an answer"));
+    }
+    input.sticky.then(|| decision(Target::Escalation, Rule::Sticky, "an earlier turn was escalated"))
+}
+
+/// A rough count: a quarter of the characters.
+fn tokens(prompt: &str) -> u64 {
+    u64::try_from(prompt.chars().count() / 4).unwrap_or(u64::MAX)
+}
+
+fn names(signals: &[Signal]) -> String {
+    signals.iter().map(|signal| signal.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn decision(target: Target, rule: Rule, reason: impl Into<String>) -> Decision {
+    Decision { target, rule, reason: reason.into() }
+}

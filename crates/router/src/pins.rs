@@ -1,0 +1,58 @@
+//! What a view remembers between prompts.
+
+use crate::{Decision, RouteInput, Rule, Target};
+
+/// The user's wishes and the automatic stickiness of one view. Not persisted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pins {
+    pinned: Option<Target>,
+    once: Option<Target>,
+    sticky: bool,
+}
+
+impl Pins {
+    /// Wants `target` until further notice; `None` is automatic routing. Forgets every other wish.
+    pub fn pin(&mut self, target: Option<Target>) {
+        *self = Self { pinned: target, once: None, sticky: false };
+    }
+
+    /// Wants `target` for the next turn alone. Wanting the primary ends what held the view to the escalation agent.
+    pub fn force_once(&mut self, target: Target) {
+        self.once = Some(target);
+        if target == Target::Primary {
+            self.sticky = false;
+            self.pinned = self.pinned.filter(|pinned| *pinned == Target::Primary);
+        }
+    }
+
+    /// The pin, as the `routing` option shows it.
+    #[must_use]
+    pub fn pinned(&self) -> Option<Target> {
+        self.pinned
+    }
+
+    /// Puts the wishes into `input`; the one for a single turn is used up.
+    pub fn apply(&mut self, input: &mut RouteInput<'_>) {
+        input.forced = self.once.take();
+        input.pinned = self.pinned;
+        input.sticky = self.sticky;
+    }
+
+    /// A turn went as `decision` says and succeeded. Where the router itself escalated, follow-ups stay there, if
+    /// `sticky_escalation` is on; a wish for one turn, a pin or an absent primary is no such reason.
+    pub fn succeeded(&mut self, decision: &Decision, sticky_escalation: bool) {
+        let by_the_router = match decision.rule {
+            Rule::Forced | Rule::Pinned | Rule::Unavailable => false,
+            Rule::Waiting
+            | Rule::Sticky
+            | Rule::Long
+            | Rule::Keyword
+            | Rule::Short
+            | Rule::Score
+            | Rule::Fallback
+            | Rule::Classifier
+            | Rule::Default => true,
+        };
+        self.sticky |= by_the_router && sticky_escalation && decision.target == Target::Escalation;
+    }
+}

@@ -120,12 +120,14 @@ fn span(
 ) -> Result<(&'static str, i64, i64), Fault> {
     let (limit, offset) = (rows::count(query.limit.saturating_add(1)), rows::count(query.offset));
     if query.offset > NEAR {
-        let sql = match cwd {
-            Some(_) => format!("SELECT count(*) FROM sessions {filter}"),
-            // Without a condition SQLite counts whole pages.
-            None => "SELECT count(*) + coalesce(?1, 0) FROM sessions".to_owned(),
+        let total: i64 = match cwd {
+            Some(_) => {
+                let sql = format!("SELECT count(*) FROM sessions {filter}");
+                conn.prepare_cached(&sql)?.query_row([cwd], |row| row.get(0))?
+            }
+            // Without any condition SQLite counts whole pages.
+            None => conn.prepare_cached("SELECT count(*) FROM sessions")?.query_row([], |row| row.get(0))?,
         };
-        let total: i64 = conn.prepare_cached(&sql)?.query_row([cwd], |row| row.get(0))?;
         if offset > total / 2 {
             let rest = total.saturating_sub(offset).max(0);
             let take = limit.min(rest);

@@ -120,6 +120,21 @@ pub enum RequestError {
     Decode(String),
 }
 
+/// For a handler whose own request to the peer failed: the peer's error as it is, anything else as `-32603`.
+impl From<RequestError> for RpcError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Rpc(error) => error,
+            RequestError::Closed
+            | RequestError::Deadline
+            | RequestError::Malformed
+            | RequestError::TooLong
+            | RequestError::Encode
+            | RequestError::Decode(_) => Self::internal(error.to_string()),
+        }
+    }
+}
+
 /// Why a connection ended other than by the peer's leaving or a shutdown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::core::{Core, with_scratch};
 use crate::outbox::Charge;
 use crate::request::PendingResponse;
-use crate::{Closed, Policy, RequestError, RequestId, Written, encode};
+use crate::{Closed, Method, Policy, RequestError, RequestId, Written, encode};
 
 /// The other side of a connection. Cheap to clone; all clones share one outgoing order, the order of calls.
 #[derive(Debug, Clone)]
@@ -123,6 +123,14 @@ impl Peer {
             }
             Err(error) => PendingResponse::failed(Arc::clone(&self.core), error),
         }
+    }
+
+    /// Calls a method described by types.
+    ///
+    /// # Errors
+    /// As [`PendingResponse::typed`].
+    pub async fn call<M: Method>(&self, params: &M::Params) -> Result<M::Result, RequestError> {
+        self.request(M::NAME, params).typed().await
     }
 
     /// Waits until everything sent so far has been written and flushed.

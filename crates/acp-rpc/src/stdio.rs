@@ -131,6 +131,10 @@ impl ThreadWriter {
         self.busy = false;
         let (spare, outcome) = report.ok_or(io::ErrorKind::BrokenPipe)?;
         self.spare = spare;
+        if outcome.is_err() {
+            // The thread has ended.
+            self.work = None;
+        }
         Poll::Ready(outcome)
     }
 }

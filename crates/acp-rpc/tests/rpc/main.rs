@@ -1,6 +1,24 @@
 //! The crate's guarantees, over in-memory streams and a paused clock.
 
 #[cfg(test)]
+mod drain;
+#[cfg(test)]
+mod handlers;
+#[cfg(test)]
+mod pressure;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod responders;
+#[cfg(test)]
+mod stress;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod taps;
+#[cfg(test)]
+mod threads;
 #[cfg(test)]
 mod wire;

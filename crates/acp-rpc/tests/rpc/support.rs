@@ -3,13 +3,22 @@
 use std::time::Duration;
 
 use acp_rpc::{
-    Config, ConnectionError, Notification, Peer, Request, Responder, RpcError, Service, memory_with_capacity,
-    serve,
+    CancelMethod, Config, ConnectionError, Notification, Peer, Request, Responder, RpcError, Service,
+    memory_with_capacity, serve,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+
+/// A protocol's way to withdraw requests.
+pub(crate) fn cancelling() -> Config {
+    Config::default().cancel(CancelMethod {
+        method: "stop",
+        params: |id| json!({"which": id}),
+        target: |params| serde_json::from_value(params["which"].clone()).ok(),
+    })
+}
 
 /// What happened at the service.
 #[derive(Debug)]
@@ -91,7 +100,7 @@ impl Rig {
     /// The next line, exactly as it was written; `None` at the end.
     pub(crate) async fn line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let limit = Duration::from_secs(600);
+        let limit = Duration::from_secs(500);
         let read = tokio::time::timeout(limit, self.reader.read_line(&mut line)).await.expect("no line came");
         if read.unwrap() == 0 {
             return None;
@@ -120,7 +129,7 @@ impl Rig {
     }
 
     pub(crate) async fn event(&mut self) -> Event {
-        tokio::time::timeout(Duration::from_secs(600), self.events.recv())
+        tokio::time::timeout(Duration::from_secs(500), self.events.recv())
             .await
             .unwrap()
             .expect("service is gone")
@@ -132,6 +141,12 @@ impl Rig {
             Event::Request(request, responder) => (request, responder),
             other @ (Event::Notification(_) | Event::Closing) => panic!("not a request: {other:?}"),
         }
+    }
+
+    /// Asks for something that the service will answer when the test wants it to.
+    pub(crate) async fn ask(&mut self, id: i64) -> Responder {
+        self.send_line(&json!({"jsonrpc": "2.0", "id": id, "method": "wait"})).await;
+        self.request().await.1
     }
 
     /// Ends our side; everything written until the connection's end, and how it ended.
@@ -152,4 +167,13 @@ impl Rig {
 /// Lets every task run until all of them wait.
 pub(crate) async fn settle() {
     tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+/// A service that is never called.
+pub(crate) struct Silent;
+
+impl Service for Silent {
+    fn request(&mut self, _: Request, _: Responder) {}
+
+    fn notification(&mut self, _: Notification) {}
 }

@@ -5,4 +5,13 @@
 //! clock; the binary passes those in.
 
 pub mod command;
+mod commands;
+pub mod dialect;
+mod dispatch;
+pub mod drivers;
+pub mod error;
+pub mod negotiate;
+mod options;
+pub mod server;
+mod session;
 pub mod settings;

@@ -1,80 +1,85 @@
-//! auth
+//! Signing in and out.
 
 use std::collections::BTreeMap;
 
-use crate::macros::{object, string_type, tagged};
+use crate::macros::{from_variants, object, string_type, tagged};
 
 object! {
-    /// Authenticate request.
+    /// Asks to sign in by one of the offered ways. Protocol: Authentication.
     pub struct AuthenticateRequest {
-        /// Method id.
+        /// The way to sign in.
         req method_id: AuthMethodId,
         meta
     }
 }
 
 string_type! {
-    /// Auth method id.
+    /// Names a way to sign in.
     pub struct AuthMethodId;
 }
 
 tagged! {
-    /// Auth method.
+    /// One way to sign in. Protocol: Authentication.
     pub enum AuthMethod: "type" {
-        /// Terminal.
+        /// The user signs in in a terminal.
         Terminal(AuthMethodTerminal) = "terminal",
         ; rest
-        /// Agent.
+        /// The agent signs the user in.
         Agent(AuthMethodAgent)
     }
 }
 
+from_variants! {
+    AuthMethod:
+    Terminal(AuthMethodTerminal), Agent(AuthMethodAgent),
+}
+
 object! {
-    /// Auth method agent.
+    /// The agent signs the user in by itself when asked to. Protocol: Authentication.
     pub struct AuthMethodAgent {
-        /// Id.
+        /// The way to sign in.
         req id: AuthMethodId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }
 }
 
 object! {
-    /// Auth method terminal.
+    /// The client runs the agent's program in a terminal, where the user signs in. Protocol: Authentication.
     pub struct AuthMethodTerminal {
-        /// Id.
+        /// The way to sign in.
         req id: AuthMethodId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Args.
+        /// Arguments for the agent's program.
         null_list args: String,
-        /// Env.
+        /// Environment variables for the agent's program.
         null_map env: BTreeMap<String, String>,
         meta
     }
 }
 
 object! {
-    /// Authenticate response.
+    /// Says that the user is signed in. Protocol: Authentication.
     pub struct AuthenticateResponse: Nullable {
         meta
     }
 }
 
 object! {
-    /// Logout request.
+    /// Asks to sign out. Protocol: Authentication.
     pub struct LogoutRequest: Nullable {
         meta
     }
 }
 
 object! {
-    /// Logout response.
+    /// Says that the user is signed out. Protocol: Authentication.
     pub struct LogoutResponse: Nullable {
         meta
     }

@@ -1,229 +1,229 @@
-//! capabilities
+//! What agents can do, and the markers in it.
 
 use crate::macros::object;
 
 object! {
-    /// Agent auth capabilities.
+    /// What the agent can do about signing in. Protocol: Authentication.
     pub struct AgentAuthCapabilities: Default {
-        /// Logout.
+        /// `logout`.
         soft logout: LogoutCapabilities,
         meta
     }
 }
 
 object! {
-    /// Logout capabilities.
+    /// Marks that the agent can sign out. Protocol: Authentication.
     pub struct LogoutCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Agent capabilities.
+    /// What the agent can do; what is absent it can't. Protocol: Initialization.
     pub struct AgentCapabilities: Default {
-        /// Load session.
+        /// Whether `session/load` works.
         flag load_session: bool,
-        /// Prompt capabilities.
+        /// What prompts may contain.
         flag prompt_capabilities: PromptCapabilities,
-        /// Mcp capabilities.
+        /// Which MCP transports the agent connects to.
         flag mcp_capabilities: McpCapabilities,
-        /// Session capabilities.
+        /// What the agent can do with sessions.
         flag session_capabilities: SessionCapabilities,
-        /// Auth.
+        /// What the agent can do about signing in.
         flag auth: AgentAuthCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session capabilities.
+    /// What the agent can do with sessions. Protocol: Initialization.
     pub struct SessionCapabilities: Default {
-        /// List.
+        /// `session/list`.
         soft list: SessionListCapabilities,
-        /// Delete.
+        /// `session/delete`.
         soft delete: SessionDeleteCapabilities,
-        /// Additional directories.
+        /// Further directories of a session.
         soft additional_directories: SessionAdditionalDirectoriesCapabilities,
-        /// System prompt.
+        /// Instructions for the model, given by the client.
         soft system_prompt: SessionSystemPromptCapabilities,
-        /// Resume.
+        /// `session/resume`.
         soft resume: SessionResumeCapabilities,
-        /// Close.
+        /// `session/close`.
         soft close: SessionCloseCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session list capabilities.
+    /// Marks that the agent lists sessions. Protocol: Session List.
     pub struct SessionListCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session delete capabilities.
+    /// Marks that the agent deletes sessions. Protocol: Session Delete.
     pub struct SessionDeleteCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session additional directories capabilities.
+    /// Marks that sessions may have further directories. Protocol: Session Setup.
     pub struct SessionAdditionalDirectoriesCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session system prompt capabilities.
+    /// Marks that sessions may be given a system prompt. Protocol: Session Setup.
     pub struct SessionSystemPromptCapabilities: Default {
-        /// Mode.
+        /// Modes beyond appending.
         soft mode: SessionSystemPromptModeCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session system prompt mode capabilities.
+    /// Which modes of system prompts the agent takes beyond appending.
     pub struct SessionSystemPromptModeCapabilities: Default {
-        /// Override .
+        /// Replacing the agent's own instructions.
         soft override_: SessionSystemPromptOverrideCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session system prompt override capabilities.
+    /// Marks that a given system prompt may replace the agent's own.
     pub struct SessionSystemPromptOverrideCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session resume capabilities.
+    /// Marks that the agent resumes sessions. Protocol: Session Setup.
     pub struct SessionResumeCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session close capabilities.
+    /// Marks that the agent closes sessions. Protocol: Session Setup.
     pub struct SessionCloseCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Prompt capabilities.
+    /// What prompts may contain besides text and links. Protocol: Initialization.
     pub struct PromptCapabilities: Default {
-        /// Image.
+        /// Pictures.
         flag image: bool,
-        /// Audio.
+        /// Sound.
         flag audio: bool,
-        /// Embedded context.
+        /// Resources with their contents.
         flag embedded_context: bool,
         meta
     }
 }
 
 object! {
-    /// Mcp capabilities.
+    /// Which MCP transports the agent connects to. Protocol: Session Setup.
     pub struct McpCapabilities: Default {
-        /// Http.
+        /// Streamable HTTP.
         flag http: bool,
-        /// Sse.
+        /// HTTP with server-sent events.
         flag sse: bool,
         meta
     }
 }
 
 object! {
-    /// Subagent session capabilities.
+    /// What the client may do with a subagent's session.
     pub struct SubagentSessionCapabilities: Default {
-        /// Cancel.
+        /// Whether it can be ended.
         soft cancel: SessionCancelCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session cancel capabilities.
+    /// Marks that the client may end a session's work.
     pub struct SessionCancelCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Subagent capabilities.
+    /// Marks that the client follows subagents.
     pub struct SubagentCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Client session capabilities.
+    /// What the client can do within sessions. Protocol: Initialization.
     pub struct ClientSessionCapabilities: Default {
-        /// Compaction.
+        /// Whether the client follows compactions.
         soft compaction: CompactionCapabilities,
-        /// Config options.
+        /// Which kinds of options the client shows.
         soft config_options: SessionConfigOptionsCapabilities,
-        /// Notices.
+        /// Whether the client shows notices.
         soft notices: NoticeCapabilities,
         meta
     }
 }
 
 object! {
-    /// Compaction capabilities.
+    /// Marks that the client follows compactions. Protocol: Compaction.
     pub struct CompactionCapabilities: Default {
     }
 }
 
 object! {
-    /// Notice capabilities.
+    /// Marks that the client shows notices.
     pub struct NoticeCapabilities: Default {
     }
 }
 
 object! {
-    /// Session config options capabilities.
+    /// Which kinds of options the client shows. Protocol: Session Config Options.
     pub struct SessionConfigOptionsCapabilities: Default {
-        /// Boolean.
+        /// Boolean options.
         soft boolean: BooleanConfigOptionCapabilities,
         meta
     }
 }
 
 object! {
-    /// Boolean config option capabilities.
+    /// Marks that the client shows boolean options. Protocol: Session Config Options.
     pub struct BooleanConfigOptionCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Auth capabilities.
+    /// What the client can do about signing in. Protocol: Authentication.
     pub struct AuthCapabilities: Default {
-        /// Terminal.
+        /// Whether users can sign in in a terminal.
         flag terminal: bool,
         meta
     }
 }
 
 object! {
-    /// File system capabilities.
+    /// Which file methods the client answers. Protocol: File System.
     pub struct FileSystemCapabilities: Default {
-        /// Read text file.
+        /// Whether `fs/read_text_file` works.
         flag read_text_file: bool,
-        /// Write text file.
+        /// Whether `fs/write_text_file` works.
         flag write_text_file: bool,
         meta
     }
 }
 
 object! {
-    /// Plan capabilities.
+    /// Marks that the client follows several plans by their ids. Protocol: Agent Plan.
     pub struct PlanCapabilities: Default {
         meta
     }

@@ -1,35 +1,35 @@
-//! commands
+//! Commands the user may begin a prompt with.
 
 use serde::{Deserialize, Serialize};
 
 use crate::macros::object;
 
 object! {
-    /// Available commands update.
+    /// The commands of a session, all of them. Protocol: Slash Commands.
     pub struct AvailableCommandsUpdate {
-        /// Available commands.
+        /// The session's commands.
         req_list available_commands: AvailableCommand,
         meta
     }
 }
 
 object! {
-    /// Available command.
+    /// A command the user may begin a prompt with. Protocol: Slash Commands.
     pub struct AvailableCommand {
-        /// Name.
+        /// The command without a slash.
         req name: String,
-        /// Description.
+        /// More words on it.
         req description: String,
-        /// Input.
+        /// What may follow the name.
         soft input: AvailableCommandInput,
         meta
     }
 }
 
 object! {
-    /// Unstructured command input.
+    /// The whole text behind a command's name. Protocol: Slash Commands.
     pub struct UnstructuredCommandInput {
-        /// Hint.
+        /// What to show while nothing is typed.
         req hint: String,
         meta
     }

@@ -1,141 +1,147 @@
-//! content
+//! Content blocks: text, pictures, sound and resources.
 
 use serde::{Deserialize, Serialize};
 
-use crate::macros::{object, strings, tagged};
+use crate::macros::{from_variants, object, strings, tagged};
 
 tagged! {
-    /// Content block.
+    /// One piece of content: of a prompt, a message or a tool's output. Protocol: Content.
     pub enum ContentBlock: "type" {
         /// Text.
         Text(TextContent) = "text",
-        /// Image.
+        /// A picture.
         Image(ImageContent) = "image",
-        /// Audio.
+        /// Sound.
         Audio(AudioContent) = "audio",
-        /// Resource link.
+        /// A resource to be read by whoever wants it.
         ResourceLink(ResourceLink) = "resource_link",
-        /// Resource.
+        /// A resource with its contents.
         Resource(EmbeddedResource) = "resource",
     }
 }
 
+from_variants! {
+    ContentBlock:
+    Text(TextContent), Image(ImageContent), Audio(AudioContent), ResourceLink(ResourceLink),
+    Resource(EmbeddedResource),
+}
+
 object! {
-    /// Text content.
+    /// Text, in Markdown where it is shown. Protocol: Content.
     pub struct TextContent {
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
-        /// Text.
+        /// The text.
         req text: String,
         meta
     }
 }
 
 object! {
-    /// Image content.
+    /// A picture. Protocol: Content.
     pub struct ImageContent {
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
-        /// Data.
+        /// The data in Base64.
         req data: String,
-        /// Mime type.
+        /// The media type.
         req mime_type: String,
-        /// Uri.
+        /// The address.
         soft uri: String,
         meta
     }
 }
 
 object! {
-    /// Audio content.
+    /// Sound. Protocol: Content.
     pub struct AudioContent {
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
-        /// Data.
+        /// The data in Base64.
         req data: String,
-        /// Mime type.
+        /// The media type.
         req mime_type: String,
         meta
     }
 }
 
 object! {
-    /// Embedded resource.
+    /// A resource with its contents. Protocol: Content.
     pub struct EmbeddedResource {
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
-        /// Resource.
+        /// The resource.
         req resource: EmbeddedResourceResource,
         meta
     }
 }
 
 object! {
-    /// Text resource contents.
+    /// A resource's text. Protocol: Content.
     pub struct TextResourceContents {
-        /// Mime type.
+        /// The media type.
         soft mime_type: String,
-        /// Text.
+        /// The text.
         req text: String,
-        /// Uri.
+        /// The address.
         req uri: String,
         meta
     }
 }
 
 object! {
-    /// Blob resource contents.
+    /// A resource's bytes. Protocol: Content.
     pub struct BlobResourceContents {
-        /// Blob.
+        /// The data in Base64.
         req blob: String,
-        /// Mime type.
+        /// The media type.
         soft mime_type: String,
-        /// Uri.
+        /// The address.
         req uri: String,
         meta
     }
 }
 
 object! {
-    /// Resource link.
+    /// A resource to be read by whoever wants it. Protocol: Content.
     pub struct ResourceLink {
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Mime type.
+        /// The media type.
         soft mime_type: String,
-        /// Name.
+        /// The resource's name.
         req name: String,
-        /// Size.
+        /// The size in bytes.
         soft size: i64,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Uri.
+        /// The address.
         req uri: String,
         meta
     }
 }
 
 object! {
-    /// Annotations.
+    /// Hints on how to show or weigh a piece of content. Protocol: Content.
     pub struct Annotations: Default {
-        /// Audience.
+        /// Whom it is for.
         soft_list audience: Role,
-        /// Last modified.
+        /// When it was last changed (RFC 3339).
         soft last_modified: String,
-        /// Priority.
+        /// How important it is, from 0 to 1.
         soft priority: f64,
         meta
     }
 }
 
 strings! {
-    /// Role.
+    /// Whom something is from or for.
     pub enum Role {
-        /// Assistant.
+        /// The model.
         Assistant = "assistant",
-        /// User.
+        /// The user.
         User = "user",
     }
 }

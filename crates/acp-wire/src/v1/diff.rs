@@ -1,15 +1,15 @@
-//! diff
+//! A changed file as the output of a tool.
 
 use crate::macros::object;
 
 object! {
-    /// Diff.
+    /// A changed file with its old and new text. Protocol: Tool Calls.
     pub struct Diff {
-        /// Path.
+        /// The file, absolute.
         req path: String,
-        /// Old text.
+        /// The old text; absent for a new file.
         soft old_text: String,
-        /// New text.
+        /// The new text.
         req new_text: String,
         meta
     }

@@ -1,4 +1,4 @@
-//! error
+//! The error of a response.
 
 use std::fmt;
 

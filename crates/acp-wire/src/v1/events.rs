@@ -1,4 +1,4 @@
-//! events
+//! Notices, compactions, subagents and messages between sessions.
 
 use super::capabilities::SubagentSessionCapabilities;
 use super::content::ContentBlock;
@@ -8,129 +8,124 @@ use super::state::StateUpdate;
 use crate::macros::{object, string_type, strings};
 
 object! {
-    /// Session message chunk.
+    /// One more piece of a message between sessions.
     pub struct SessionMessageChunk {
-        /// Message id.
+        /// The message.
         req message_id: MessageId,
-        /// Content.
+        /// The content.
         req content: ContentBlock,
         meta
     }
 }
 
 object! {
-    /// Session message.
+    /// A message between sessions: creates it or changes it.
     pub struct SessionMessage {
-        /// Message id.
+        /// The message.
         req message_id: MessageId,
-        /// Sender session id.
+        /// The session it is from.
         patch sender_session_id: SessionId,
-        /// Recipient session id.
+        /// The session it is for.
         patch recipient_session_id: SessionId,
-        /// Sender message id.
+        /// The message in the sender's session.
         patch sender_message_id: MessageId,
-        /// Recipient message id.
+        /// The message in the recipient's session.
         patch recipient_message_id: MessageId,
-        /// Content.
+        /// The content.
         patch_list content: ContentBlock,
         patch_meta
     }
 }
 
 strings! {
-    /// Notice severity.
+    /// How grave a notice is.
     pub enum NoticeSeverity {
-        /// Info.
+        /// Good to know.
         Info = "info",
-        /// Warning.
+        /// Something may go wrong.
         Warning = "warning",
-        /// Error.
+        /// Something failed.
         Error = "error",
         ; else Other
     }
 }
 
 object! {
-    /// Notice.
+    /// Something the user should see that is no part of the conversation.
     pub struct Notice {
-        /// Severity.
+        /// How grave it is.
         req severity: NoticeSeverity,
-        /// Title.
+        /// What the user should know, in one line.
         req title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }
 }
 
 string_type! {
-    /// Compaction id.
+    /// Names one compaction of a session's history.
     pub struct CompactionId;
 }
 
 strings! {
-    /// Compaction status.
-    pub enum CompactionStatus {
-        /// In progress.
+    /// How far a compaction is. Protocol: Compaction.
+    pub enum CompactionStatus: Default {
+        /// It is going on.
+        #[default]
         InProgress = "in_progress",
-        /// Completed.
+        /// It is done.
         Completed = "completed",
-        /// Failed.
+        /// It failed.
         Failed = "failed",
-        /// Cancelled.
+        /// It was ended early.
         Cancelled = "cancelled",
         ; else Other
     }
 }
 
-impl Default for CompactionStatus {
-    fn default() -> Self {
-        Self::InProgress
-    }
-}
-
 object! {
-    /// Compaction update.
+    /// A compaction of the history: creates or changes it. Protocol: Compaction.
     pub struct CompactionUpdate {
-        /// Compaction id.
+        /// The compaction.
         req compaction_id: CompactionId,
-        /// Status.
+        /// How far it is.
         req status: CompactionStatus,
-        /// Summary.
+        /// The summary so far.
         patch_list summary: ContentBlock,
-        /// Error.
+        /// What failed, for people.
         patch error: String,
         patch_meta
     }
 }
 
 object! {
-    /// Compaction summary chunk.
+    /// One more piece of a compaction's summary. Protocol: Compaction.
     pub struct CompactionSummaryChunk {
-        /// Compaction id.
+        /// The compaction.
         req compaction_id: CompactionId,
-        /// Content.
+        /// The content.
         req content: ContentBlock,
         meta
     }
 }
 
 object! {
-    /// Subagent update.
+    /// A subagent's session: announces or changes it.
     pub struct SubagentUpdate {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Title.
+        /// A name for people.
         patch title: String,
-        /// Description.
+        /// More words on it.
         patch description: String,
-        /// Capabilities.
+        /// What the client may do with the session.
         patch capabilities: SubagentSessionCapabilities,
-        /// State.
+        /// What it does.
         patch state: StateUpdate,
-        /// Cwd.
+        /// The directory the session works in, absolute.
         patch_strict cwd: String,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         patch_strict additional_directories: Vec<String>,
         patch_meta
     }

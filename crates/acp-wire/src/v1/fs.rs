@@ -1,47 +1,47 @@
-//! fs
+//! Reading and writing text files as the client's editor has them.
 
 use super::session::SessionId;
 use crate::macros::object;
 
 object! {
-    /// Write text file request.
+    /// Writes a text file, creating it if need be. Protocol: File System.
     pub struct WriteTextFileRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Path.
+        /// The file, absolute.
         req path: String,
-        /// Content.
+        /// The whole new text.
         req content: String,
         meta
     }
 }
 
 object! {
-    /// Read text file request.
+    /// Asks for a text file as the editor has it. Protocol: File System.
     pub struct ReadTextFileRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Path.
+        /// The file, absolute.
         req path: String,
-        /// Line.
+        /// The first line to read, from 1.
         opt line: u32,
-        /// Limit.
+        /// The greatest number of lines.
         opt limit: u32,
         meta
     }
 }
 
 object! {
-    /// Read text file response.
+    /// The text of the file. Protocol: File System.
     pub struct ReadTextFileResponse {
-        /// Content.
+        /// The lines asked for.
         req content: String,
         meta
     }
 }
 
 object! {
-    /// Write text file response.
+    /// Says that the file is written. Protocol: File System.
     pub struct WriteTextFileResponse: Nullable {
         meta
     }

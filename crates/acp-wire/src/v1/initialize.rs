@@ -1,4 +1,4 @@
-//! initialize
+//! The first request: versions and capabilities.
 
 use super::auth::AuthMethod;
 use super::capabilities::{
@@ -10,62 +10,62 @@ use crate::ProtocolVersion;
 use crate::macros::object;
 
 object! {
-    /// Initialize request.
+    /// The client's first message. Protocol: Initialization.
     pub struct InitializeRequest {
-        /// Protocol version.
+        /// The latest version the client speaks.
         num protocol_version: ProtocolVersion,
-        /// Client capabilities.
+        /// What the client can do.
         flag client_capabilities: ClientCapabilities,
-        /// Client info.
+        /// The client's name and version.
         soft client_info: Implementation,
         meta
     }
 }
 
 object! {
-    /// Initialize response.
+    /// The agent's answer: the version both will speak, and what the agent can do. Protocol: Initialization.
     pub struct InitializeResponse {
-        /// Protocol version.
+        /// The version both will speak.
         num protocol_version: ProtocolVersion,
-        /// Agent capabilities.
+        /// What the agent can do.
         flag agent_capabilities: AgentCapabilities,
-        /// Auth methods.
+        /// The ways to sign in; empty when none is needed.
         all_list auth_methods: AuthMethod,
-        /// Agent info.
+        /// The agent's name and version.
         soft agent_info: Implementation,
         meta
     }
 }
 
 object! {
-    /// Implementation.
+    /// The name and version of a client or agent. Protocol: Initialization.
     pub struct Implementation {
-        /// Name.
+        /// A name for programs.
         req name: String,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Version.
+        /// The version, empty where the sender left it out.
         req_default version: String,
         meta
     }
 }
 
 object! {
-    /// Client capabilities.
+    /// What the client can do; what is absent it can't. Protocol: Initialization.
     pub struct ClientCapabilities: Default {
-        /// Fs.
+        /// Which file methods the client answers.
         flag fs: FileSystemCapabilities,
-        /// Terminal.
+        /// Whether the terminal methods work.
         flag terminal: bool,
-        /// Session.
+        /// What the client can do within sessions.
         soft session: ClientSessionCapabilities,
-        /// Subagents.
+        /// Whether the client follows subagents.
         soft subagents: SubagentCapabilities,
-        /// Plan.
+        /// Whether the client follows several plans by their ids.
         soft plan: PlanCapabilities,
-        /// Auth.
+        /// What the client can do about signing in.
         flag auth: AuthCapabilities,
-        /// Elicitation.
+        /// In which ways the client asks the user for input.
         soft elicitation: ElicitationCapabilities,
         meta
     }

@@ -1,84 +1,84 @@
-//! mcp
+//! MCP servers given by the client.
 
-use crate::macros::{object, string_type, tagged};
+use crate::macros::{from_variants, object, tagged};
 
 tagged! {
-    /// Mcp server.
+    /// An MCP server the agent is to connect to. Protocol: Session Setup.
     pub enum McpServer: "type" {
-        /// Http.
+        /// Streamable HTTP.
         Http(McpServerHttp) = "http",
-        /// Sse.
+        /// HTTP with server-sent events.
         Sse(McpServerSse) = "sse",
         ; rest
-        /// Stdio.
+        /// A process.
         Stdio(McpServerStdio)
     }
 }
 
+from_variants! {
+    McpServer:
+    Http(McpServerHttp), Sse(McpServerSse), Stdio(McpServerStdio),
+}
+
 object! {
-    /// Mcp server http.
+    /// An MCP server reached by Streamable HTTP. Protocol: Session Setup.
     pub struct McpServerHttp {
-        /// Name.
+        /// The server's name, unique in its session.
         req name: String,
-        /// Url.
+        /// The address.
         req url: String,
-        /// Headers.
+        /// Headers sent with every request.
         req_null headers: HttpHeader,
         meta
     }
 }
 
 object! {
-    /// Mcp server sse.
+    /// An MCP server reached by HTTP with server-sent events. Protocol: Session Setup.
     pub struct McpServerSse {
-        /// Name.
+        /// The server's name, unique in its session.
         req name: String,
-        /// Url.
+        /// The address.
         req url: String,
-        /// Headers.
+        /// Headers sent with every request.
         req_null headers: HttpHeader,
         meta
     }
 }
 
 object! {
-    /// Mcp server stdio.
+    /// An MCP server started as a process. Protocol: Session Setup.
     pub struct McpServerStdio {
-        /// Name.
+        /// The server's name, unique in its session.
         req name: String,
-        /// Command.
+        /// The program, as an absolute path.
         req command: String,
-        /// Args.
+        /// The arguments.
         req_null args: String,
-        /// Env.
+        /// Environment variables for the server.
         req_null env: EnvVariable,
         meta
     }
 }
 
 object! {
-    /// Env variable.
+    /// An environment variable.
     pub struct EnvVariable {
-        /// Name.
+        /// The variable's name.
         req name: String,
-        /// Value.
+        /// The value.
         req value: String,
         meta
     }
 }
 
 object! {
-    /// Http header.
+    /// A header sent with every request to an HTTP server.
     pub struct HttpHeader {
-        /// Name.
+        /// The header's name.
         req name: String,
-        /// Value.
+        /// The value.
         req value: String,
         meta
     }
-}
-
-string_type! {
-    /// Mcp request id.
-    pub struct McpRequestId;
 }

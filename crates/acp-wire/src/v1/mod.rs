@@ -1,4 +1,4 @@
-//! Version 1, stable.
+//! Version 1, stable: every type, and the methods in [`method`].
 
 mod auth;
 mod capabilities;

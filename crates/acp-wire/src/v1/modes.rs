@@ -1,50 +1,50 @@
-//! modes
+//! The modes of a session.
 
 use super::session::SessionId;
 use crate::macros::{object, string_type};
 
 object! {
-    /// Session mode state.
+    /// The modes of a session and the present one. Protocol: Session Modes.
     pub struct SessionModeState {
-        /// Current mode id.
+        /// The present mode.
         req current_mode_id: SessionModeId,
-        /// Available modes.
+        /// The modes.
         req_list available_modes: SessionMode,
         meta
     }
 }
 
 object! {
-    /// Session mode.
+    /// A way in which the agent works. Protocol: Session Modes.
     pub struct SessionMode {
-        /// Id.
+        /// The mode.
         req id: SessionModeId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }
 }
 
 string_type! {
-    /// Session mode id.
+    /// Names a mode within its session.
     pub struct SessionModeId;
 }
 
 object! {
-    /// Set session mode request.
+    /// Switches the mode. Protocol: Session Modes.
     pub struct SetSessionModeRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Mode id.
+        /// The mode.
         req mode_id: SessionModeId,
         meta
     }
 }
 
 object! {
-    /// Set session mode response.
+    /// Says that the mode is switched. Protocol: Session Modes.
     pub struct SetSessionModeResponse: Nullable {
         meta
     }

@@ -1,77 +1,82 @@
-//! permission
+//! Asking the user for a permission.
 
 use super::session::SessionId;
 use super::tool_call::ToolCallUpdate;
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 object! {
-    /// Request permission request.
+    /// Asks the user whether the agent may do something. Protocol: Tool Calls.
     pub struct RequestPermissionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Tool call.
+        /// The tool call.
         req tool_call: ToolCallUpdate,
-        /// Options.
+        /// The answers to choose from.
         req options: Vec<PermissionOption>,
         meta
     }
 }
 
 object! {
-    /// Permission option.
+    /// One answer the user may give. Protocol: Tool Calls.
     pub struct PermissionOption {
-        /// Option id.
+        /// The answer.
         req option_id: PermissionOptionId,
-        /// Name.
+        /// The answer's label.
         req name: String,
-        /// Kind.
+        /// What the answer means.
         req kind: PermissionOptionKind,
         meta
     }
 }
 
 string_type! {
-    /// Permission option id.
+    /// Names an answer within its question.
     pub struct PermissionOptionId;
 }
 
 strings! {
-    /// Permission option kind.
+    /// What an answer means; unknown kinds are no approval. Protocol: Tool Calls.
     pub enum PermissionOptionKind {
-        /// Allow once.
+        /// Yes, this time.
         AllowOnce = "allow_once",
-        /// Allow always.
+        /// Yes, and don't ask again.
         AllowAlways = "allow_always",
-        /// Reject once.
+        /// No, this time.
         RejectOnce = "reject_once",
-        /// Reject always.
+        /// No, and don't ask again.
         RejectAlways = "reject_always",
     }
 }
 
 object! {
-    /// Request permission response.
+    /// The user's answer. Protocol: Tool Calls.
     pub struct RequestPermissionResponse {
-        /// Outcome.
+        /// What became of the question.
         req outcome: RequestPermissionOutcome,
         meta
     }
 }
 
 tagged! {
-    /// Request permission outcome.
+    /// What became of a question. Protocol: Tool Calls.
     pub enum RequestPermissionOutcome: "outcome" {
-        /// Cancelled.
+        /// It was withdrawn before the user answered.
         Cancelled = "cancelled",
-        /// Selected.
+        /// The user chose an answer.
         Selected(SelectedPermissionOutcome) = "selected",
     }
 }
 
+from_variants! {
+    RequestPermissionOutcome:
+    Selected(SelectedPermissionOutcome),
+}
+
 object! {
-    /// Selected permission outcome.
+    /// The user chose an answer. Protocol: Tool Calls.
     pub struct SelectedPermissionOutcome {
-        /// Option id.
+        /// The answer.
         req option_id: PermissionOptionId,
         meta
     }

@@ -1,4 +1,4 @@
-//! prompt
+//! The user's message, and how it is answered and cancelled.
 
 use super::content::ContentBlock;
 use super::session::SessionId;
@@ -6,56 +6,56 @@ use super::state::StopReason;
 use crate::macros::{object, string_type};
 
 object! {
-    /// Prompt request.
+    /// The user's message, with which a turn begins. Protocol: Prompt Turn.
     pub struct PromptRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Prompt.
+        /// The message, in order.
         req prompt: Vec<ContentBlock>,
         meta
     }
 }
 
 object! {
-    /// Prompt response.
+    /// The end of a turn. Protocol: Prompt Turn.
     pub struct PromptResponse {
-        /// Stop reason.
+        /// Why the turn ended.
         req stop_reason: StopReason,
-        /// Usage.
+        /// The tokens spent. Not in the stable protocol.
         soft usage: Usage,
         meta
     }
 }
 
 object! {
-    /// Usage.
+    /// The tokens spent, in all and by kind.
     pub struct Usage {
-        /// Total tokens.
+        /// All tokens together.
         num total_tokens: u64,
-        /// Input tokens.
+        /// Tokens sent to the model.
         num input_tokens: u64,
-        /// Output tokens.
+        /// Tokens received from the model.
         num output_tokens: u64,
-        /// Thought tokens.
+        /// Tokens of reasoning.
         soft thought_tokens: u64,
-        /// Cached read tokens.
+        /// Tokens sent that the model had cached.
         soft cached_read_tokens: u64,
-        /// Cached write tokens.
+        /// Tokens sent that the model will cache.
         soft cached_write_tokens: u64,
         meta
     }
 }
 
 object! {
-    /// Cancel notification.
+    /// Ends a session's running turn. Protocol: Prompt Turn.
     pub struct CancelNotification {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 string_type! {
-    /// Message id.
+    /// Names a message within its session and kind.
     pub struct MessageId;
 }

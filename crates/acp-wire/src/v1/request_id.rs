@@ -1,13 +1,13 @@
-//! request_id
+//! Ids of requests, and withdrawing a request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::macros::object;
 
 object! {
-    /// Cancel request notification.
+    /// Withdraws a request that is still to be answered. Protocol: Cancellation.
     pub struct CancelRequestNotification {
-        /// Request id.
+        /// The id under which the request was sent.
         req request_id: RequestId,
         meta
     }

@@ -1,4 +1,4 @@
-//! session
+//! Opening, listing, closing and deleting sessions.
 
 use super::content::ContentBlock;
 use super::mcp::McpServer;
@@ -7,188 +7,183 @@ use super::options::SessionConfigOption;
 use crate::macros::{object, string_type, strings};
 
 object! {
-    /// New session request.
+    /// Opens a session. Protocol: Session Setup.
     pub struct NewSessionRequest {
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: String,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         null_list additional_directories: String,
-        /// Mcp servers.
+        /// The MCP servers the agent is to connect to.
         req_absent mcp_servers: McpServer,
-        /// System prompt.
+        /// Instructions for the model.
         opt system_prompt: SystemPrompt,
         meta
     }
 }
 
 object! {
-    /// New session response.
+    /// Names the opened session. Protocol: Session Setup.
     pub struct NewSessionResponse {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Modes.
+        /// The session's modes, if it has any.
         soft modes: SessionModeState,
-        /// Config options.
+        /// The session's options, in order of importance.
         soft_list config_options: SessionConfigOption,
         meta
     }
 }
 
 object! {
-    /// Load session request.
+    /// Opens a stored session and asks for its whole history. Protocol: Session Setup.
     pub struct LoadSessionRequest {
-        /// Mcp servers.
+        /// The MCP servers the agent is to connect to.
         req_absent mcp_servers: McpServer,
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: String,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         null_list additional_directories: String,
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// System prompt.
+        /// Instructions for the model.
         opt system_prompt: SystemPrompt,
         meta
     }
 }
 
 object! {
-    /// Resume session request.
+    /// Opens a stored session. Protocol: Session Setup.
     pub struct ResumeSessionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: String,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         null_list additional_directories: String,
-        /// Mcp servers.
+        /// The MCP servers the agent is to connect to.
         null_list mcp_servers: McpServer,
-        /// System prompt.
+        /// Instructions for the model.
         opt system_prompt: SystemPrompt,
         meta
     }
 }
 
 object! {
-    /// Close session request.
+    /// Closes an open session; its history stays. Protocol: Session Setup.
     pub struct CloseSessionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 object! {
-    /// List sessions response.
+    /// One page of the stored sessions. Protocol: Session List.
     pub struct ListSessionsResponse {
-        /// Sessions.
+        /// The sessions.
         req_list sessions: SessionInfo,
-        /// Next cursor.
+        /// Where the next page begins; absent on the last one.
         soft next_cursor: String,
         meta
     }
 }
 
 object! {
-    /// Delete session request.
+    /// Deletes a stored session. Protocol: Session Delete.
     pub struct DeleteSessionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 object! {
-    /// Session info.
+    /// What a list says of a session. Protocol: Session List.
     pub struct SessionInfo {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: String,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         list additional_directories: String,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Updated at.
+        /// When it was last used (RFC 3339).
         soft updated_at: String,
         meta
     }
 }
 
 object! {
-    /// System prompt.
+    /// Instructions for the model. Protocol: Session Setup.
     pub struct SystemPrompt {
-        /// Mode.
+        /// How they and the agent's own go together.
         req mode: SystemPromptMode,
-        /// Content.
+        /// The instructions.
         req content: Vec<ContentBlock>,
         meta
     }
 }
 
 strings! {
-    /// System prompt mode.
-    pub enum SystemPromptMode {
-        /// Append.
+    /// How given instructions and the agent's own go together. Protocol: Session Setup.
+    pub enum SystemPromptMode: Default {
+        /// They follow the agent's own.
+        #[default]
         Append = "append",
-        /// Override.
+        /// They replace the agent's own.
         Override = "override",
         ; else Other
     }
 }
 
-impl Default for SystemPromptMode {
-    fn default() -> Self {
-        Self::Append
-    }
-}
-
 string_type! {
-    /// Session id.
+    /// Names a session.
     pub struct SessionId;
 }
 
 object! {
-    /// Load session response.
+    /// Says that the history was sent and the session is open. Protocol: Session Setup.
     pub struct LoadSessionResponse: Nullable {
-        /// Modes.
+        /// The session's modes, if it has any.
         soft modes: SessionModeState,
-        /// Config options.
+        /// The session's options, in order of importance.
         soft_list config_options: SessionConfigOption,
         meta
     }
 }
 
 object! {
-    /// Resume session response.
+    /// Says that the session is open. Protocol: Session Setup.
     pub struct ResumeSessionResponse: Nullable {
-        /// Modes.
+        /// The session's modes, if it has any.
         soft modes: SessionModeState,
-        /// Config options.
+        /// The session's options, in order of importance.
         soft_list config_options: SessionConfigOption,
         meta
     }
 }
 
 object! {
-    /// Close session response.
+    /// Says that the session is closed. Protocol: Session Setup.
     pub struct CloseSessionResponse: Nullable {
         meta
     }
 }
 
 object! {
-    /// List sessions request.
+    /// Asks for one page of the stored sessions. Protocol: Session List.
     pub struct ListSessionsRequest: Nullable {
-        /// Cwd.
+        /// Lists only sessions of this directory, absolute.
         opt cwd: String,
-        /// Cursor.
+        /// Where the page begins; absent for the first one.
         opt cursor: String,
         meta
     }
 }
 
 object! {
-    /// Delete session response.
+    /// Says that the session is gone. Protocol: Session Delete.
     pub struct DeleteSessionResponse: Nullable {
         meta
     }

@@ -1,94 +1,109 @@
-//! state
+//! What the foreground of a subagent's session does, and why it stopped.
 
 use super::error::Error;
 use super::prompt::Usage;
-use crate::macros::{object, strings, tagged};
+use crate::macros::{from_variants, object, strings, tagged};
 
 strings! {
-    /// Stop reason.
+    /// Why a turn ended. Protocol: Prompt Turn.
     pub enum StopReason {
-        /// End turn.
+        /// The work is done.
         EndTurn = "end_turn",
-        /// Max tokens.
+        /// The model may write no more.
         MaxTokens = "max_tokens",
-        /// Max turn requests.
+        /// The model may be asked no more.
         MaxTurnRequests = "max_turn_requests",
-        /// Refusal.
+        /// The model or agent refuses; the prompt is not part of later ones.
         Refusal = "refusal",
-        /// Cancelled.
+        /// The client ended it.
         Cancelled = "cancelled",
     }
 }
 
 tagged! {
-    /// State update.
+    /// What the foreground of a session does, told apart by `state`.
+    #[expect(
+        clippy::large_enum_variant,
+        reason = "values are built, written and dropped; a box would cost each message an allocation"
+    )]
     pub enum StateUpdate: "state" {
-        /// Running.
+        /// It works.
         Running(RunningStateUpdate) = "running",
-        /// Idle.
+        /// Nothing; it waits for a prompt.
         Idle(IdleStateUpdate) = "idle",
-        /// Requires action.
+        /// It waits for the user to answer something.
         RequiresAction(RequiresActionStateUpdate) = "requires_action",
-        /// Unknown.
+        /// The agent can't say at present.
         Unknown(UnknownStateUpdate) = "unknown",
         ; else Other
     }
 }
 
+from_variants! {
+    StateUpdate:
+    Running(RunningStateUpdate), Idle(IdleStateUpdate), RequiresAction(RequiresActionStateUpdate),
+    Unknown(UnknownStateUpdate),
+}
+
 object! {
-    /// Running state update.
+    /// Foreground work is going on. Protocol: Prompt Lifecycle.
     pub struct RunningStateUpdate: Default {
         meta
     }
 }
 
 object! {
-    /// Idle state update.
+    /// No foreground work is going on. Protocol: Prompt Lifecycle.
     pub struct IdleStateUpdate: Default {
-        /// Stop reason.
+        /// Why it ended.
         flat_soft stop_reason: IdleStopReason,
-        /// Usage.
+        /// The tokens spent. Not in the stable protocol.
         soft usage: Usage,
         meta
     }
 }
 
 tagged! {
-    /// Idle stop reason.
+    /// Why foreground work ended. Protocol: Prompt Turn.
     pub enum IdleStopReason: "stopReason" {
-        /// End turn.
+        /// The work is done.
         EndTurn = "end_turn",
-        /// Max tokens.
+        /// The model may write no more.
         MaxTokens = "max_tokens",
-        /// Max turn requests.
+        /// The model may be asked no more.
         MaxTurnRequests = "max_turn_requests",
-        /// Refusal.
+        /// The model or agent refuses; the prompt is not part of later ones.
         Refusal = "refusal",
-        /// Cancelled.
+        /// The client ended it.
         Cancelled = "cancelled",
-        /// Error.
+        /// Something failed.
         Error(ErrorStopReason) = "error",
         ; else Other
     }
 }
 
+from_variants! {
+    IdleStopReason:
+    Error(ErrorStopReason),
+}
+
 object! {
-    /// Error stop reason.
+    /// Work ended because something failed. Protocol: Prompt Lifecycle.
     pub struct ErrorStopReason: Default {
-        /// Error.
+        /// What failed.
         soft error: Error,
     }
 }
 
 object! {
-    /// Requires action state update.
+    /// Foreground work waits for the user. Protocol: Prompt Lifecycle.
     pub struct RequiresActionStateUpdate: Default {
         meta
     }
 }
 
 object! {
-    /// Unknown state update.
+    /// The agent can't say at present. Protocol: Prompt Lifecycle.
     pub struct UnknownStateUpdate: Default {
         meta
     }

@@ -1,139 +1,139 @@
-//! terminal
+//! Commands run in the client's terminals.
 
 use super::mcp::EnvVariable;
 use super::session::SessionId;
 use crate::macros::{object, string_type};
 
 string_type! {
-    /// Terminal id.
+    /// Names a terminal within its session.
     pub struct TerminalId;
 }
 
 object! {
-    /// Create terminal request.
+    /// Starts a command in the client's surroundings. Protocol: Terminals.
     pub struct CreateTerminalRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Command.
+        /// The program.
         req command: String,
-        /// Args.
+        /// The arguments.
         null_list args: String,
-        /// Env.
+        /// Environment variables added to the process's own.
         null_list env: EnvVariable,
-        /// Cwd.
+        /// The directory it is started in, absolute.
         opt cwd: String,
-        /// Output byte limit.
+        /// The bytes of output to keep; the beginning is dropped first.
         opt output_byte_limit: u64,
         meta
     }
 }
 
 object! {
-    /// Create terminal response.
+    /// Names the started command's terminal. Protocol: Terminals.
     pub struct CreateTerminalResponse {
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Terminal output request.
+    /// Asks for what a command has written. Protocol: Terminals.
     pub struct TerminalOutputRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Terminal output response.
+    /// What a command has written so far. Protocol: Terminals.
     pub struct TerminalOutputResponse {
-        /// Output.
+        /// The output, less what was dropped at its beginning.
         req output: String,
-        /// Truncated.
+        /// Whether the beginning was dropped.
         num truncated: bool,
-        /// Exit status.
+        /// How the process ended.
         soft exit_status: TerminalExitStatus,
         meta
     }
 }
 
 object! {
-    /// Release terminal request.
+    /// Ends a command and frees its terminal. Protocol: Terminals.
     pub struct ReleaseTerminalRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Kill terminal request.
+    /// Ends a command and keeps its output. Protocol: Terminals.
     pub struct KillTerminalRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Wait for terminal exit request.
+    /// Asks to be told when a command ends. Protocol: Terminals.
     pub struct WaitForTerminalExitRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Terminal exit status.
+    /// How a command ended. Protocol: Terminals.
     pub struct TerminalExitStatus: Default {
-        /// Exit code.
+        /// The process's exit code.
         soft exit_code: u32,
-        /// Signal.
+        /// The signal that ended the process.
         soft signal: String,
         meta
     }
 }
 
 object! {
-    /// Terminal.
+    /// A terminal as the output of a tool. Protocol: Terminals.
     pub struct Terminal {
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Release terminal response.
+    /// Says that the terminal is gone. Protocol: Terminals.
     pub struct ReleaseTerminalResponse: Nullable {
         meta
     }
 }
 
 object! {
-    /// Kill terminal response.
+    /// Says that the command was ended. Protocol: Terminals.
     pub struct KillTerminalResponse: Nullable {
         meta
     }
 }
 
 object! {
-    /// Wait for terminal exit response.
+    /// How the command ended. Protocol: Terminals.
     pub struct WaitForTerminalExitResponse: Nullable {
-        /// Exit code.
+        /// The process's exit code.
         soft exit_code: u32,
-        /// Signal.
+        /// The signal that ended the process.
         soft signal: String,
         meta
     }

@@ -1,4 +1,4 @@
-//! tool_call
+//! Tool calls and their output.
 
 use serde_json::Value;
 
@@ -6,155 +6,153 @@ use super::content::ContentBlock;
 use super::diff::Diff;
 use super::session::SessionId;
 use super::terminal::Terminal;
-use crate::Other;
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 object! {
-    /// Tool call.
+    /// A tool call that has just begun. Protocol: Tool Calls.
     pub struct ToolCall {
-        /// Tool call id.
+        /// The tool call.
         req tool_call_id: ToolCallId,
-        /// Title.
+        /// What the call does, in one line.
         req title: String,
-        /// Name.
+        /// The tool's name for programs.
         soft name: String,
-        /// Kind.
+        /// What the tool does.
         dflt kind: ToolKind,
-        /// Status.
+        /// How far it is.
         dflt status: ToolCallStatus,
-        /// Content.
+        /// What it has put out so far.
         list content: ToolCallContent,
-        /// Locations.
+        /// The places in files the tool works at.
         list locations: ToolCallLocation,
-        /// Raw input.
+        /// What the tool was given, as JSON.
         soft raw_input: Value,
-        /// Raw output.
+        /// What the tool returned, as JSON.
         soft raw_output: Value,
         meta
     }
 }
 
 object! {
-    /// Tool call update.
+    /// Changes of a tool call; absent members stay as they are, lists are replaced. Protocol: Tool Calls.
     pub struct ToolCallUpdate {
-        /// Tool call id.
+        /// The tool call.
         req tool_call_id: ToolCallId,
-        /// Kind.
+        /// What the tool does.
         soft kind: ToolKind,
-        /// Status.
+        /// How far it is.
         soft status: ToolCallStatus,
-        /// Title.
+        /// What the call does, in one line.
         soft title: String,
-        /// Name.
+        /// The tool's name for programs.
         soft name: String,
-        /// Content.
+        /// What it has put out so far, all of it.
         soft_list content: ToolCallContent,
-        /// Locations.
+        /// The places in files the tool works at.
         soft_list locations: ToolCallLocation,
-        /// Raw input.
+        /// What the tool was given, as JSON.
         soft raw_input: Value,
-        /// Raw output.
+        /// What the tool returned, as JSON.
         soft raw_output: Value,
         meta
     }
 }
 
 string_type! {
-    /// Tool call id.
+    /// Names a tool call within its session.
     pub struct ToolCallId;
 }
 
 strings! {
-    /// Tool kind.
-    pub enum ToolKind {
-        /// Read.
+    /// What a tool does, so that the client can choose an icon. Protocol: Tool Calls.
+    pub enum ToolKind: Default {
+        /// Reads files or data.
         Read = "read",
-        /// Edit.
+        /// Changes files or data.
         Edit = "edit",
-        /// Delete.
+        /// Deletes files or data.
         Delete = "delete",
-        /// Move.
+        /// Moves or renames files.
         Move = "move",
-        /// Search.
+        /// Searches.
         Search = "search",
-        /// Execute.
+        /// Runs commands or code.
         Execute = "execute",
-        /// Think.
+        /// Reasons.
         Think = "think",
-        /// Fetch.
+        /// Gets something from elsewhere.
         Fetch = "fetch",
-        /// Switch mode.
+        /// Switches the session's mode.
         SwitchMode = "switch_mode",
-        /// Other.
+        /// Anything else.
+        #[default]
         Other = "other",
         ; fallback Other
     }
 }
 
-impl Default for ToolKind {
-    fn default() -> Self {
-        Self::Other
-    }
-}
-
 strings! {
-    /// Tool call status.
-    pub enum ToolCallStatus {
-        /// Pending.
+    /// How far a tool call is. Protocol: Tool Calls.
+    pub enum ToolCallStatus: Default {
+        /// It hasn't begun: its input is still coming, or it waits for a permission.
+        #[default]
         Pending = "pending",
-        /// In progress.
+        /// It runs.
         InProgress = "in_progress",
-        /// Completed.
+        /// It is done.
         Completed = "completed",
-        /// Failed.
+        /// It failed.
         Failed = "failed",
     }
 }
 
-impl Default for ToolCallStatus {
-    fn default() -> Self {
-        Self::Pending
-    }
-}
-
 tagged! {
-    /// Tool call content.
+    /// A piece of a tool's output. Protocol: Tool Calls.
+    #[expect(
+        clippy::large_enum_variant,
+        reason = "values are built, written and dropped; a box would cost each message an allocation"
+    )]
     pub enum ToolCallContent: "type" {
-        /// Content.
+        /// A content block.
         Content(Content) = "content",
-        /// Diff.
+        /// Changed files.
         Diff(Diff) = "diff",
-        /// Terminal.
+        /// A terminal, shown live.
         Terminal(Terminal) = "terminal",
-        /// Session.
+        /// A subagent's session.
         Session(SessionReference) = "session",
     }
 }
 
+from_variants! {
+    ToolCallContent:
+    Content(Content), Diff(Diff), Terminal(Terminal), Session(SessionReference),
+}
+
 object! {
-    /// Session reference.
+    /// A subagent's session as the output of a tool. Protocol: Tool Calls.
     pub struct SessionReference {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 object! {
-    /// Content.
+    /// A content block as the output of a tool. Protocol: Tool Calls.
     pub struct Content {
-        /// Content.
+        /// The content.
         req content: ContentBlock,
         meta
     }
 }
 
 object! {
-    /// Tool call location.
+    /// A place in a file that a tool works at. Protocol: Tool Calls.
     pub struct ToolCallLocation {
-        /// Path.
+        /// The file, absolute.
         req path: String,
-        /// Line.
+        /// The line, from 1.
         soft line: u32,
         meta
     }

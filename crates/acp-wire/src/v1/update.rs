@@ -1,4 +1,4 @@
-//! update
+//! The notification by which everything is reported that happens in a session.
 
 use super::commands::AvailableCommandsUpdate;
 use super::content::ContentBlock;
@@ -11,113 +11,128 @@ use super::plan::{Plan, PlanRemoved, PlanUpdate};
 use super::prompt::MessageId;
 use super::session::SessionId;
 use super::tool_call::{ToolCall, ToolCallUpdate};
-use crate::macros::{object, tagged};
+use crate::macros::{from_variants, object, tagged};
 
 object! {
-    /// Session notification.
+    /// Something happened in a session. Protocol: Prompt Turn.
     pub struct SessionNotification {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Update.
+        /// What happened.
         req update: SessionUpdate,
         meta
     }
 }
 
 tagged! {
-    /// Session update.
+    /// What happened, told apart by `sessionUpdate`.
+    #[expect(
+        clippy::large_enum_variant,
+        reason = "values are built, written and dropped; a box would cost each message an allocation"
+    )]
     pub enum SessionUpdate: "sessionUpdate" {
-        /// User message chunk.
+        /// More of a message of the user.
         UserMessageChunk(ContentChunk) = "user_message_chunk",
-        /// Agent message chunk.
+        /// More of a message of the agent.
         AgentMessageChunk(ContentChunk) = "agent_message_chunk",
-        /// Agent thought chunk.
+        /// More of the agent's reasoning.
         AgentThoughtChunk(ContentChunk) = "agent_thought_chunk",
-        /// Tool call.
+        /// A new tool call.
         ToolCall(ToolCall) = "tool_call",
-        /// Tool call update.
+        /// Changes of a tool call.
         ToolCallUpdate(ToolCallUpdate) = "tool_call_update",
-        /// Plan.
+        /// The plan.
         Plan(Plan) = "plan",
-        /// Plan update.
+        /// One plan.
         PlanUpdate(PlanUpdate) = "plan_update",
-        /// Plan removed.
+        /// A plan is gone.
         PlanRemoved(PlanRemoved) = "plan_removed",
-        /// Available commands update.
+        /// The commands.
         AvailableCommandsUpdate(AvailableCommandsUpdate) = "available_commands_update",
-        /// Current mode update.
+        /// The present mode.
         CurrentModeUpdate(CurrentModeUpdate) = "current_mode_update",
-        /// Config option update.
+        /// The options.
         ConfigOptionUpdate(ConfigOptionUpdate) = "config_option_update",
-        /// Session info update.
+        /// The title or date.
         SessionInfoUpdate(SessionInfoUpdate) = "session_info_update",
-        /// Usage update.
+        /// How full the context is.
         UsageUpdate(UsageUpdate) = "usage_update",
-        /// Notice.
+        /// Something the user should see, once.
         Notice(Notice) = "notice",
-        /// Compaction update.
+        /// A compaction of the history.
         CompactionUpdate(CompactionUpdate) = "compaction_update",
-        /// Compaction summary chunk.
+        /// More of a compaction's summary.
         CompactionSummaryChunk(CompactionSummaryChunk) = "compaction_summary_chunk",
-        /// Subagent update.
+        /// A subagent's session.
         SubagentUpdate(SubagentUpdate) = "subagent_update",
-        /// Session message.
+        /// A message between sessions.
         SessionMessage(SessionMessage) = "session_message",
-        /// Session message chunk.
+        /// More of a message between sessions.
         SessionMessageChunk(SessionMessageChunk) = "session_message_chunk",
     }
 }
 
+from_variants! {
+    SessionUpdate:
+    ToolCall(ToolCall), ToolCallUpdate(ToolCallUpdate), Plan(Plan), PlanUpdate(PlanUpdate),
+    PlanRemoved(PlanRemoved), AvailableCommandsUpdate(AvailableCommandsUpdate),
+    CurrentModeUpdate(CurrentModeUpdate), ConfigOptionUpdate(ConfigOptionUpdate),
+    SessionInfoUpdate(SessionInfoUpdate), UsageUpdate(UsageUpdate), Notice(Notice),
+    CompactionUpdate(CompactionUpdate), CompactionSummaryChunk(CompactionSummaryChunk),
+    SubagentUpdate(SubagentUpdate), SessionMessage(SessionMessage),
+    SessionMessageChunk(SessionMessageChunk),
+}
+
 object! {
-    /// Current mode update.
+    /// The session has another mode now. Protocol: Session Modes.
     pub struct CurrentModeUpdate {
-        /// Current mode id.
+        /// The present mode.
         req current_mode_id: SessionModeId,
         meta
     }
 }
 
 object! {
-    /// Session info update.
+    /// A session has another title or date. Protocol: Session List.
     pub struct SessionInfoUpdate: Default {
-        /// Title.
+        /// A name for people.
         patch title: String,
-        /// Updated at.
+        /// When it was last used (RFC 3339).
         patch updated_at: String,
         meta
     }
 }
 
 object! {
-    /// Usage update.
+    /// How full the model's context is.
     pub struct UsageUpdate {
-        /// Used.
+        /// The tokens in the context.
         num used: u64,
-        /// Size.
+        /// The size of the context, in tokens.
         num size: u64,
-        /// Cost.
+        /// What the session has cost so far.
         soft cost: Cost,
         meta
     }
 }
 
 object! {
-    /// Cost.
+    /// What a session has cost so far.
     pub struct Cost {
-        /// Amount.
+        /// The amount, in whole units of the currency.
         num amount: f64,
-        /// Currency.
+        /// The currency (ISO 4217).
         req currency: String,
         meta
     }
 }
 
 object! {
-    /// Content chunk.
+    /// One more piece of a message. Protocol: Content.
     pub struct ContentChunk {
-        /// Content.
+        /// The content.
         req content: ContentBlock,
-        /// Message id.
+        /// The message it belongs to; a new id begins a new one.
         soft message_id: MessageId,
         meta
     }

@@ -1,79 +1,84 @@
-//! auth
+//! Signing in and out.
 
 use super::mcp::EnvVariable;
-use crate::macros::{object, string_type, tagged};
+use crate::macros::{from_variants, object, string_type, tagged};
 
 object! {
-    /// Login auth request.
+    /// Asks to sign in by one of the offered ways. Protocol: Authentication.
     pub struct LoginAuthRequest {
-        /// Method id.
+        /// The way to sign in.
         req method_id: AuthMethodId,
         meta
     }
 }
 
 string_type! {
-    /// Auth method id.
+    /// Names a way to sign in.
     pub struct AuthMethodId;
 }
 
 tagged! {
-    /// Auth method.
+    /// One way to sign in. Protocol: Authentication.
     pub enum AuthMethod: "type" {
-        /// Terminal.
+        /// The user signs in in a terminal.
         Terminal(AuthMethodTerminal) = "terminal",
-        /// Agent.
+        /// The agent signs the user in.
         Agent(AuthMethodAgent) = "agent",
         ; else Other requires ["methodId", "name"]
     }
 }
 
+from_variants! {
+    AuthMethod:
+    Terminal(AuthMethodTerminal), Agent(AuthMethodAgent),
+}
+
 object! {
-    /// Auth method agent.
+    /// The agent signs the user in by itself when asked to. Protocol: Authentication.
     pub struct AuthMethodAgent {
-        /// Method id.
+        /// The way to sign in.
         req method_id: AuthMethodId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }
 }
 
 object! {
-    /// Auth method terminal.
+    /// The client runs the agent's program in a terminal, where the user signs in. Protocol: Authentication.
     pub struct AuthMethodTerminal {
-        /// Method id.
+        /// The way to sign in.
         req method_id: AuthMethodId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Args.
+        /// Arguments for the agent's program.
         null_list args: String,
-        /// Env.
+        /// Environment variables for the agent's program.
         null_list env: EnvVariable,
         meta
     }
 }
 
 object! {
-    /// Login auth response.
+    /// Says that the user is signed in. Protocol: Authentication.
     pub struct LoginAuthResponse: Nullable {
         meta
     }
 }
 
 object! {
-    /// Logout auth request.
+    /// Asks to sign out. Protocol: Authentication.
     pub struct LogoutAuthRequest: Nullable {
         meta
     }
 }
 
 object! {
-    /// Logout auth response.
+    /// Says that the user is signed out. Protocol: Authentication.
     pub struct LogoutAuthResponse: Nullable {
         meta
     }

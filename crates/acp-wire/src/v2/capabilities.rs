@@ -1,199 +1,199 @@
-//! capabilities
+//! What agents can do, and the markers in it.
 
 use crate::macros::object;
 
 object! {
-    /// Agent auth capabilities.
+    /// What the agent can do about signing in. Protocol: Authentication.
     pub struct AgentAuthCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Agent capabilities.
+    /// What the agent can do; what is absent it can't. Protocol: Initialization.
     pub struct AgentCapabilities: Default {
-        /// Session.
+        /// What the agent can do with sessions; absent if it has none.
         soft session: SessionCapabilities,
-        /// Auth.
+        /// What the agent can do about signing in.
         soft auth: AgentAuthCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session capabilities.
+    /// What the agent can do with sessions. Protocol: Initialization.
     pub struct SessionCapabilities: Default {
-        /// Prompt.
+        /// What prompts may contain besides text and links.
         soft prompt: PromptCapabilities,
-        /// Mcp.
+        /// MCP transports.
         soft mcp: McpCapabilities,
-        /// Delete.
+        /// `session/delete`.
         soft delete: SessionDeleteCapabilities,
-        /// Additional directories.
+        /// Further directories of a session.
         soft additional_directories: SessionAdditionalDirectoriesCapabilities,
-        /// System prompt.
+        /// Instructions for the model, given by the client.
         soft system_prompt: SessionSystemPromptCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session delete capabilities.
+    /// Marks that the agent deletes sessions. Protocol: Session Delete.
     pub struct SessionDeleteCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session additional directories capabilities.
+    /// Marks that sessions may have further directories. Protocol: Session Setup.
     pub struct SessionAdditionalDirectoriesCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Session system prompt capabilities.
+    /// Marks that sessions may be given a system prompt. Protocol: Session Setup.
     pub struct SessionSystemPromptCapabilities: Default {
-        /// Mode.
+        /// Modes beyond appending.
         soft mode: SessionSystemPromptModeCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session system prompt mode capabilities.
+    /// Which modes of system prompts the agent takes beyond appending.
     pub struct SessionSystemPromptModeCapabilities: Default {
-        /// Override .
+        /// Replacing the agent's own instructions.
         soft override_: SessionSystemPromptOverrideCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session system prompt override capabilities.
+    /// Marks that a given system prompt may replace the agent's own.
     pub struct SessionSystemPromptOverrideCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Prompt capabilities.
+    /// What prompts may contain besides text and links. Protocol: Initialization.
     pub struct PromptCapabilities: Default {
-        /// Image.
+        /// Pictures.
         soft image: PromptImageCapabilities,
-        /// Audio.
+        /// Sound.
         soft audio: PromptAudioCapabilities,
-        /// Embedded context.
+        /// Resources with their contents.
         soft embedded_context: PromptEmbeddedContextCapabilities,
         meta
     }
 }
 
 object! {
-    /// Prompt image capabilities.
+    /// Marks that prompts may contain pictures. Protocol: Initialization.
     pub struct PromptImageCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Prompt audio capabilities.
+    /// Marks that prompts may contain sound. Protocol: Initialization.
     pub struct PromptAudioCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Prompt embedded context capabilities.
+    /// Marks that prompts may contain resources. Protocol: Initialization.
     pub struct PromptEmbeddedContextCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Mcp capabilities.
+    /// Which MCP transports the agent connects to. Protocol: Session Setup.
     pub struct McpCapabilities: Default {
-        /// Stdio.
+        /// Processes.
         soft stdio: McpStdioCapabilities,
-        /// Http.
+        /// Streamable HTTP.
         soft http: McpHttpCapabilities,
         meta
     }
 }
 
 object! {
-    /// Mcp stdio capabilities.
+    /// Marks that the agent starts MCP servers as processes. Protocol: Session Setup.
     pub struct McpStdioCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Mcp http capabilities.
+    /// Marks that the agent connects to MCP servers over HTTP. Protocol: Session Setup.
     pub struct McpHttpCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Subagent session capabilities.
+    /// What the client may do with a subagent's session.
     pub struct SubagentSessionCapabilities: Default {
-        /// Cancel.
+        /// Whether it can be ended.
         soft cancel: SessionCancelCapabilities,
         meta
     }
 }
 
 object! {
-    /// Session cancel capabilities.
+    /// Marks that the client may end a session's work.
     pub struct SessionCancelCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Client auth capabilities.
+    /// What the client can do about signing in. Protocol: Authentication.
     pub struct ClientAuthCapabilities: Default {
-        /// Terminal.
+        /// Signing in in a terminal.
         soft terminal: TerminalAuthCapabilities,
         meta
     }
 }
 
 object! {
-    /// Terminal auth capabilities.
+    /// Marks that the client lets users sign in in a terminal. Protocol: Authentication.
     pub struct TerminalAuthCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Terminal capabilities.
+    /// What the client may do with a terminal. Protocol: Terminals.
     pub struct TerminalCapabilities: Default {
-        /// Cancel.
+        /// Whether it can be ended.
         soft cancel: TerminalCancelCapabilities,
         meta
     }
 }
 
 object! {
-    /// Terminal cancel capabilities.
+    /// Marks that the client may end a terminal's process. Protocol: Terminals.
     pub struct TerminalCancelCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Tool call capabilities.
+    /// What the client may do with a tool call. Protocol: Tool Calls.
     pub struct ToolCallCapabilities: Default {
-        /// Cancel.
+        /// Whether it can be ended.
         soft cancel: ToolCallCancelCapabilities,
         meta
     }
 }
 
 object! {
-    /// Tool call cancel capabilities.
+    /// Marks that the client may end a tool call. Protocol: Tool Calls.
     pub struct ToolCallCancelCapabilities: Default {
         meta
     }

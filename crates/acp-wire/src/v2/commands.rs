@@ -1,51 +1,61 @@
-//! commands
+//! Commands the user may begin a prompt with.
 
-use crate::macros::{object, tagged};
+use crate::macros::{from_variants, object, tagged};
 
 object! {
-    /// Available commands update.
+    /// The commands of a session, all of them. Protocol: Slash Commands.
     pub struct AvailableCommandsUpdate {
-        /// Available commands.
+        /// The session's commands.
         req_items available_commands: AvailableCommand,
         meta
     }
 }
 
 tagged! {
-    /// Available command.
+    /// A command the user may begin a prompt with. Protocol: Slash Commands.
     pub enum AvailableCommand: "type" {
-        /// Command.
+        /// A command.
         Command(Command) = "command",
         ; else Other requires ["name", "description"]
     }
 }
 
+from_variants! {
+    AvailableCommand:
+    Command(Command),
+}
+
 object! {
-    /// Command.
+    /// A command with a name and maybe some input. Protocol: Slash Commands.
     pub struct Command {
-        /// Name.
+        /// The command, without a slash and without spaces.
         req name: String,
-        /// Description.
+        /// More words on it.
         req description: String,
-        /// Input.
+        /// What may follow the name.
         soft input: AvailableCommandInput,
         meta
     }
 }
 
 tagged! {
-    /// Available command input.
+    /// What may follow a command's name. Protocol: Slash Commands.
     pub enum AvailableCommandInput: "type" {
-        /// Text.
+        /// Any text.
         Text(TextCommandInput) = "text",
         ; else Other
     }
 }
 
+from_variants! {
+    AvailableCommandInput:
+    Text(TextCommandInput),
+}
+
 object! {
-    /// Text command input.
+    /// The whole text behind a command's name. Protocol: Slash Commands.
     pub struct TextCommandInput {
-        /// Hint.
+        /// What to show while nothing is typed.
         req hint: String,
         meta
     }

@@ -1,175 +1,181 @@
-//! content
+//! Content blocks: text, pictures, sound and resources.
 
 use serde::{Deserialize, Serialize};
 
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 string_type! {
-    /// Media type.
+    /// A media type such as `image/png`.
     pub struct MediaType;
 }
 
 tagged! {
-    /// Content block.
+    /// One piece of content: of a prompt, a message or a tool's output. Protocol: Content.
     pub enum ContentBlock: "type" {
         /// Text.
         Text(TextContent) = "text",
-        /// Image.
+        /// A picture.
         Image(ImageContent) = "image",
-        /// Audio.
+        /// Sound.
         Audio(AudioContent) = "audio",
-        /// Resource link.
+        /// A resource to be read by whoever wants it.
         ResourceLink(ResourceLink) = "resource_link",
-        /// Resource.
+        /// A resource with its contents.
         Resource(EmbeddedResource) = "resource",
         ; else Other
     }
 }
 
+from_variants! {
+    ContentBlock:
+    Text(TextContent), Image(ImageContent), Audio(AudioContent), ResourceLink(ResourceLink),
+    Resource(EmbeddedResource),
+}
+
 object! {
-    /// Text content.
+    /// Text, in Markdown where it is shown. Protocol: Content.
     pub struct TextContent {
-        /// Text.
+        /// The text.
         req text: String,
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
         meta
     }
 }
 
 object! {
-    /// Image content.
+    /// A picture. Protocol: Content.
     pub struct ImageContent {
-        /// Data.
+        /// The data in Base64.
         req data: String,
-        /// Mime type.
+        /// The media type.
         req mime_type: MediaType,
-        /// Uri.
+        /// The address.
         soft uri: String,
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
         meta
     }
 }
 
 object! {
-    /// Audio content.
+    /// Sound. Protocol: Content.
     pub struct AudioContent {
-        /// Data.
+        /// The data in Base64.
         req data: String,
-        /// Mime type.
+        /// The media type.
         req mime_type: MediaType,
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
         meta
     }
 }
 
 object! {
-    /// Embedded resource.
+    /// A resource with its contents. Protocol: Content.
     pub struct EmbeddedResource {
-        /// Resource.
+        /// The resource.
         req resource: EmbeddedResourceResource,
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
         meta
     }
 }
 
 object! {
-    /// Text resource contents.
+    /// A resource's text. Protocol: Content.
     pub struct TextResourceContents {
-        /// Text.
+        /// The text.
         req text: String,
-        /// Uri.
+        /// The address.
         req uri: String,
-        /// Mime type.
+        /// The media type.
         soft mime_type: MediaType,
         meta
     }
 }
 
 object! {
-    /// Blob resource contents.
+    /// A resource's bytes. Protocol: Content.
     pub struct BlobResourceContents {
-        /// Blob.
+        /// The data in Base64.
         req blob: String,
-        /// Uri.
+        /// The address.
         req uri: String,
-        /// Mime type.
+        /// The media type.
         soft mime_type: MediaType,
         meta
     }
 }
 
 object! {
-    /// Resource link.
+    /// A resource to be read by whoever wants it. Protocol: Content.
     pub struct ResourceLink {
-        /// Name.
+        /// The resource's name.
         req name: String,
-        /// Uri.
+        /// The address.
         req uri: String,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Icons.
+        /// Pictures that stand for it.
         soft_list icons: Icon,
-        /// Mime type.
+        /// The media type.
         soft mime_type: MediaType,
-        /// Size.
+        /// The size in bytes.
         soft size: u64,
-        /// Annotations.
+        /// How to show or weigh it.
         soft annotations: Annotations,
         meta
     }
 }
 
 object! {
-    /// Icon.
+    /// A picture that stands for something. Protocol: Content.
     pub struct Icon {
-        /// Src.
+        /// The address.
         req src: String,
-        /// Mime type.
+        /// The media type, if the address doesn't tell.
         soft mime_type: MediaType,
-        /// Sizes.
+        /// The sizes it has, as `48x48` or `any`.
         soft_list sizes: String,
-        /// Theme.
+        /// The background it is made for.
         soft theme: IconTheme,
         meta
     }
 }
 
 strings! {
-    /// Icon theme.
+    /// The background an icon is made for.
     pub enum IconTheme {
-        /// Light.
+        /// A light background.
         Light = "light",
-        /// Dark.
+        /// A dark background.
         Dark = "dark",
         ; else Other
     }
 }
 
 object! {
-    /// Annotations.
+    /// Hints on how to show or weigh a piece of content. Protocol: Content.
     pub struct Annotations: Default {
-        /// Audience.
+        /// Whom it is for.
         soft_list audience: Role,
-        /// Last modified.
+        /// When it was last changed (RFC 3339).
         soft last_modified: String,
-        /// Priority.
+        /// How important it is, from 0 to 1.
         soft priority: f64,
         meta
     }
 }
 
 strings! {
-    /// Role.
+    /// Whom something is from or for.
     pub enum Role {
-        /// Assistant.
+        /// The model.
         Assistant = "assistant",
-        /// User.
+        /// The user.
         User = "user",
         ; else Other
     }

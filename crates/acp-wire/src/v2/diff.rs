@@ -1,99 +1,99 @@
-//! diff
+//! Changed files as the output of a tool.
 
 use super::content::MediaType;
 use super::session::AbsolutePath;
 use crate::macros::{object, strings, tagged};
 
 object! {
-    /// Diff.
+    /// Changed files, and maybe the text of the changes. Protocol: Tool Calls.
     pub struct Diff {
-        /// Changes.
+        /// The changed files.
         req_items changes: DiffChange,
-        /// Patch.
+        /// The text of the changes.
         soft patch: DiffPatch,
         meta
     }
 }
 
 object! {
-    /// Diff patch.
+    /// The text of a diff. Protocol: Tool Calls.
     pub struct DiffPatch {
-        /// Format.
+        /// The notation.
         req format: DiffPatchFormat,
-        /// Text.
+        /// The text.
         req text: String,
         meta
     }
 }
 
 strings! {
-    /// Diff patch format.
+    /// The notation of a diff's text.
     pub enum DiffPatchFormat {
-        /// Git patch.
+        /// As `git diff` writes it, with absolute paths and no `a/` and `b/`.
         GitPatch = "git_patch",
         ; else Other
     }
 }
 
 strings! {
-    /// Diff file type.
+    /// What kind of file a change is about.
     pub enum DiffFileType {
         /// Text.
         Text = "text",
-        /// Binary.
+        /// Bytes.
         Binary = "binary",
-        /// Directory.
+        /// A directory.
         Directory = "directory",
-        /// Symlink.
+        /// A symbolic link.
         Symlink = "symlink",
         ; else Other
     }
 }
 
 object! {
-    /// Diff change.
+    /// One changed file of a diff. Protocol: Tool Calls.
     pub struct DiffChange {
-        /// File type.
+        /// What kind of file it is.
         soft file_type: DiffFileType,
-        /// Mime type.
+        /// The file's media type.
         soft mime_type: MediaType,
-        /// Operation.
+        /// What happened to the file.
         flat operation: DiffChangeOperation,
         meta
     }
 }
 
 tagged! {
-    /// Diff change operation.
+    /// What happened to a file. Protocol: Tool Calls.
     pub enum DiffChangeOperation: "operation" {
-        /// Add.
+        /// It is new.
         Add(DiffPathChange) = "add",
-        /// Delete.
+        /// It is gone.
         Delete(DiffPathChange) = "delete",
-        /// Modify.
+        /// Its contents changed.
         Modify(DiffPathChange) = "modify",
-        /// Move.
+        /// It has another path.
         Move(DiffPathPairChange) = "move",
-        /// Copy.
+        /// It is a copy of another.
         Copy(DiffPathPairChange) = "copy",
         ; else Other
     }
 }
 
 object! {
-    /// Diff path change.
+    /// A change of one path.
     pub struct DiffPathChange {
-        /// Path.
+        /// The file, absolute.
         req path: AbsolutePath,
     }
 }
 
 object! {
-    /// Diff path pair change.
+    /// A change that leads from one path to another.
     pub struct DiffPathPairChange {
-        /// Old path.
+        /// Where the file was, absolute.
         req old_path: AbsolutePath,
-        /// Path.
+        /// The file, absolute.
         req path: AbsolutePath,
     }
 }

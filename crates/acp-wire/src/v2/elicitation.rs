@@ -1,4 +1,4 @@
-//! elicitation
+//! Asking the user for input.
 
 use std::collections::BTreeMap;
 
@@ -10,135 +10,145 @@ use super::elicitation_schema::ElicitationSchema;
 use super::request_id::RequestId;
 use super::session::SessionId;
 use super::tool_call::ToolCallId;
-use crate::Other;
-use crate::macros::{object, string_type, tagged};
+use crate::macros::{from_variants, object, string_type, tagged};
+use crate::{Meta, Other};
 
 string_type! {
-    /// Elicitation id.
+    /// Names an interaction behind a URL.
     pub struct ElicitationId;
 }
 
 object! {
-    /// Elicitation capabilities.
+    /// In which ways the client asks the user for input. Protocol: Elicitation.
     pub struct ElicitationCapabilities: Default {
-        /// Form.
+        /// Forms.
         soft form: ElicitationFormCapabilities,
-        /// Url.
+        /// The address.
         soft url: ElicitationUrlCapabilities,
         meta
     }
 }
 
 object! {
-    /// Elicitation form capabilities.
+    /// Marks that the client shows forms. Protocol: Elicitation.
     pub struct ElicitationFormCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Elicitation url capabilities.
+    /// Marks that the client opens URLs. Protocol: Elicitation.
     pub struct ElicitationUrlCapabilities: Default {
         meta
     }
 }
 
 object! {
-    /// Elicitation session scope.
+    /// The question belongs to a session.
     pub struct ElicitationSessionScope {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Tool call id.
+        /// The tool call.
         soft tool_call_id: ToolCallId,
     }
 }
 
 object! {
-    /// Elicitation request scope.
+    /// The question belongs to a request that is still to be answered.
     pub struct ElicitationRequestScope {
-        /// Request id.
+        /// The request's id.
         req request_id: RequestId,
     }
 }
 
 object! {
-    /// Create elicitation request.
+    /// Asks the user for input, by a form or behind a URL. Protocol: Elicitation.
     pub struct CreateElicitationRequest {
-        /// Mode.
+        /// How the user is asked.
         flat mode: ElicitationMode,
-        /// Message.
+        /// What the user is asked.
         req message: String,
         meta
     }
 }
 
 tagged! {
-    /// Elicitation mode.
+    /// How the user is asked. Protocol: Elicitation.
     pub enum ElicitationMode: "mode" {
-        /// Form.
+        /// By a form.
         Form(ElicitationFormMode) = "form",
-        /// Url.
+        /// Behind a URL.
         Url(ElicitationUrlMode) = "url",
         ; else Other where has_scope
     }
 }
 
+from_variants! {
+    ElicitationMode:
+    Form(ElicitationFormMode), Url(ElicitationUrlMode),
+}
+
 object! {
-    /// Elicitation form mode.
+    /// The user fills in a form. Protocol: Elicitation.
     pub struct ElicitationFormMode {
-        /// Scope.
+        /// What the question belongs to.
         flat scope: ElicitationScope,
-        /// Requested schema.
+        /// The form.
         req requested_schema: ElicitationSchema,
     }
 }
 
 object! {
-    /// Elicitation url mode.
+    /// The user goes to a URL. Protocol: Elicitation.
     pub struct ElicitationUrlMode {
-        /// Scope.
+        /// What the question belongs to.
         flat scope: ElicitationScope,
-        /// Elicitation id.
+        /// The interaction.
         req elicitation_id: ElicitationId,
-        /// Url.
+        /// The address.
         req url: String,
     }
 }
 
 object! {
-    /// Create elicitation response.
+    /// What the user did with the question. Protocol: Elicitation.
     pub struct CreateElicitationResponse {
-        /// Action.
+        /// What the user did.
         flat action: ElicitationAction,
         meta
     }
 }
 
 tagged! {
-    /// Elicitation action.
+    /// What the user did with a question; unknown actions count as `cancel`. Protocol: Elicitation.
     pub enum ElicitationAction: "action" {
-        /// Accept.
+        /// The user answered.
         Accept(ElicitationAcceptAction) = "accept",
-        /// Decline.
+        /// The user refused to answer.
         Decline = "decline",
-        /// Cancel.
+        /// The user went away without an answer.
         Cancel = "cancel",
         ; else Other
     }
 }
 
+from_variants! {
+    ElicitationAction:
+    Accept(ElicitationAcceptAction),
+}
+
 object! {
-    /// Elicitation accept action.
+    /// The user answered. Protocol: Elicitation.
     pub struct ElicitationAcceptAction: Default {
-        /// Content.
+        /// The fields' values by name.
         opt content: BTreeMap<String, ElicitationContentValue>,
     }
 }
 
 object! {
-    /// Complete elicitation notification.
+    /// Says that the interaction behind a URL is over. Protocol: Elicitation.
     pub struct CompleteElicitationNotification {
-        /// Elicitation id.
+        /// The interaction.
         req elicitation_id: ElicitationId,
         meta
     }
@@ -186,23 +196,19 @@ pub enum ElicitationContentValue {
 
 impl<'de> Deserialize<'de> for ElicitationScope {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Wire {
-            session_id: Option<SessionId>,
-            #[serde(default)]
-            tool_call_id: Option<Value>,
-            request_id: Option<RequestId>,
-        }
-        match crate::lenient::object(deserializer)? {
-            Wire { session_id: Some(session_id), tool_call_id, request_id: None } => {
-                let tool_call_id = tool_call_id.and_then(|id| ToolCallId::deserialize(id).ok());
+        let members: Meta = crate::lenient::object(deserializer)?;
+        let member = |name: &str| members.get(name);
+        match (member("sessionId"), member("toolCallId"), member("requestId")) {
+            (Some(session), tool_call, None) => {
+                let session_id = SessionId::deserialize(session).map_err(D::Error::custom)?;
+                let tool_call_id = tool_call.and_then(|id| ToolCallId::deserialize(id).ok());
                 Ok(Self::Session(ElicitationSessionScope { session_id, tool_call_id }))
             }
-            Wire { session_id: None, tool_call_id: None, request_id: Some(request_id) } => {
+            (None, None, Some(request)) => {
+                let request_id = RequestId::deserialize(request).map_err(D::Error::custom)?;
                 Ok(Self::Request(ElicitationRequestScope { request_id }))
             }
-            Wire { .. } => Err(D::Error::custom(
+            (Some(_), _, Some(_)) | (None, _, _) => Err(D::Error::custom(
                 "an elicitation has either a `sessionId` (with or without a `toolCallId`) or a `requestId`",
             )),
         }

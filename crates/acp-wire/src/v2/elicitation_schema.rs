@@ -1,199 +1,205 @@
-//! elicitation_schema
+//! Forms: the small part of JSON Schema they are made of.
 
 use std::collections::BTreeMap;
 
-use crate::macros::{object, strings, tagged};
+use crate::macros::{from_variants, object, strings, tagged};
 
 strings! {
-    /// String format.
+    /// What a text must look like. Protocol: Elicitation.
     pub enum StringFormat {
-        /// Email.
+        /// An e-mail address.
         Email = "email",
-        /// Uri.
+        /// An address.
         Uri = "uri",
-        /// Date.
+        /// A date.
         Date = "date",
-        /// Date time.
+        /// A date with a time.
         DateTime = "date-time",
         ; else Other
     }
 }
 
 strings! {
-    /// Elicitation schema type.
-    pub enum ElicitationSchemaType {
-        /// Object.
+    /// The type of a form, always an object.
+    pub enum ElicitationSchemaType: Default {
+        /// An object.
+        #[default]
         Object = "object",
     }
 }
 
-impl Default for ElicitationSchemaType {
-    fn default() -> Self {
-        Self::Object
-    }
-}
-
 object! {
-    /// Enum option.
+    /// One choice of a form field, with its label.
     pub struct EnumOption {
-        /// Value.
+        /// The value.
         req value = "const": String,
-        /// Title.
+        /// A name for people.
         req title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }
 }
 
 object! {
-    /// String property schema.
+    /// A form field for text or a single choice. Protocol: Elicitation.
     pub struct StringPropertySchema: Default {
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Min length.
+        /// The least number of characters.
         opt min_length: u32,
-        /// Max length.
+        /// The greatest number of characters.
         opt max_length: u32,
-        /// Format.
+        /// What the text must look like.
         opt format: StringFormat,
-        /// Default.
+        /// What the field holds at first.
         soft default: String,
-        /// Enum values.
+        /// The choices, without labels.
         opt enum_values = "enum": Vec<String>,
-        /// One of.
+        /// The choices, with labels.
         opt one_of: Vec<EnumOption>,
         meta
     }
 }
 
 object! {
-    /// Number property schema.
+    /// A form field for a number. Protocol: Elicitation.
     pub struct NumberPropertySchema: Default {
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Minimum.
+        /// The least value.
         opt minimum: f64,
-        /// Maximum.
+        /// The greatest value.
         opt maximum: f64,
-        /// Default.
+        /// What the field holds at first.
         soft default: f64,
         meta
     }
 }
 
 object! {
-    /// Integer property schema.
+    /// A form field for a whole number. Protocol: Elicitation.
     pub struct IntegerPropertySchema: Default {
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Minimum.
+        /// The least value.
         opt minimum: i64,
-        /// Maximum.
+        /// The greatest value.
         opt maximum: i64,
-        /// Default.
+        /// What the field holds at first.
         soft default: i64,
         meta
     }
 }
 
 object! {
-    /// Boolean property schema.
+    /// A form field for yes or no. Protocol: Elicitation.
     pub struct BooleanPropertySchema: Default {
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Default.
+        /// What the field holds at first.
         soft default: bool,
         meta
     }
 }
 
 object! {
-    /// String multi select items.
+    /// Choices without labels. Protocol: Elicitation.
     pub struct StringMultiSelectItems {
-        /// Values.
+        /// The choices.
         req values = "enum": Vec<String>,
         meta
     }
 }
 
 object! {
-    /// Titled multi select items.
+    /// Choices with labels. Protocol: Elicitation.
     pub struct TitledMultiSelectItems {
-        /// Options.
+        /// The choices.
         req options = "anyOf": Vec<EnumOption>,
         meta
     }
 }
 
 tagged! {
-    /// Multi select items.
+    /// The choices of a multiple choice. Protocol: Elicitation.
     pub enum MultiSelectItems: "type" {
-        /// String.
+        /// Choices without labels.
         String(StringMultiSelectItems) = "string",
         ; else Other
         ; none
-        /// Titled.
+        /// Choices with labels.
         Titled(TitledMultiSelectItems)
     }
 }
 
+from_variants! {
+    MultiSelectItems:
+    String(StringMultiSelectItems), Titled(TitledMultiSelectItems),
+}
+
 object! {
-    /// Multi select property schema.
+    /// A form field for a multiple choice. Protocol: Elicitation.
     pub struct MultiSelectPropertySchema {
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Min items.
+        /// The least number of choices made.
         opt min_items: u64,
-        /// Max items.
+        /// The greatest number of choices made.
         opt max_items: u64,
-        /// Items.
+        /// The choices.
         req items: MultiSelectItems,
-        /// Default.
+        /// What the field holds at first.
         soft_list default: String,
         meta
     }
 }
 
 tagged! {
-    /// Elicitation property schema.
+    /// One field of a form. Protocol: Elicitation.
     pub enum ElicitationPropertySchema: "type" {
-        /// String.
+        /// Text or a single choice.
         String(StringPropertySchema) = "string",
-        /// Number.
+        /// A number.
         Number(NumberPropertySchema) = "number",
-        /// Integer.
+        /// A whole number.
         Integer(IntegerPropertySchema) = "integer",
-        /// Boolean.
+        /// Yes or no.
         Boolean(BooleanPropertySchema) = "boolean",
-        /// Array.
+        /// A multiple choice.
         Array(MultiSelectPropertySchema) = "array",
         ; else Other
     }
 }
 
+from_variants! {
+    ElicitationPropertySchema:
+    String(StringPropertySchema), Number(NumberPropertySchema), Integer(IntegerPropertySchema),
+    Boolean(BooleanPropertySchema), Array(MultiSelectPropertySchema),
+}
+
 object! {
-    /// Elicitation schema.
+    /// A form: a flat object in a small part of JSON Schema. Protocol: Elicitation.
     pub struct ElicitationSchema {
-        /// Type .
+        /// The type.
         req type_: ElicitationSchemaType,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Properties.
+        /// The fields by name, in order.
         req properties: BTreeMap<String, ElicitationPropertySchema>,
-        /// Required.
+        /// The names of the fields that must be filled in.
         opt required: Vec<String>,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }

@@ -1,4 +1,4 @@
-//! error
+//! The error of a response.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use crate::ProtocolVersion;
 use crate::macros::object;
 
 object! {
-    /// Unsupported protocol version error data.
+    /// The `data` of an error about the version. Protocol: Initialization.
     pub struct UnsupportedProtocolVersionErrorData {
-        /// Requested.
+        /// The version the client asked for.
         num requested: ProtocolVersion,
-        /// Supported.
+        /// The versions the agent speaks.
         req supported: Vec<ProtocolVersion>,
         meta
     }
 }
 
 object! {
-    /// Session not found error data.
+    /// The `data` of an error about a session that isn't there. Protocol: Session Setup.
     pub struct SessionNotFoundErrorData {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }

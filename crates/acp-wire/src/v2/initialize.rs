@@ -1,4 +1,4 @@
-//! initialize
+//! The first request: versions and capabilities.
 
 use super::auth::AuthMethod;
 use super::capabilities::{AgentCapabilities, ClientAuthCapabilities};
@@ -7,52 +7,52 @@ use crate::ProtocolVersion;
 use crate::macros::object;
 
 object! {
-    /// Initialize request.
+    /// The client's first message. Protocol: Initialization.
     pub struct InitializeRequest {
-        /// Protocol version.
+        /// The latest version the client speaks.
         num protocol_version: ProtocolVersion,
-        /// Info.
+        /// The client's name and version, empty where the client left it out.
         req_default info: Implementation,
-        /// Capabilities.
+        /// What the client can do.
         flag capabilities: ClientCapabilities,
         meta
     }
 }
 
 object! {
-    /// Initialize response.
+    /// The agent's answer: the version both will speak, and what the agent can do. Protocol: Initialization.
     pub struct InitializeResponse {
-        /// Protocol version.
+        /// The version both will speak.
         num protocol_version: ProtocolVersion,
-        /// Info.
+        /// The agent's name and version.
         req info: Implementation,
-        /// Capabilities.
+        /// What the agent can do.
         flag capabilities: AgentCapabilities,
-        /// Auth methods.
+        /// The ways to sign in; empty when none is needed.
         list auth_methods: AuthMethod,
         meta
     }
 }
 
 object! {
-    /// Implementation.
+    /// The name and version of a client or agent. Protocol: Initialization.
     pub struct Implementation {
-        /// Name.
+        /// A name for programs.
         req name: String,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Version.
+        /// The version, empty where the sender left it out.
         req_default version: String,
         meta
     }
 }
 
 object! {
-    /// Client capabilities.
+    /// What the client can do; what is absent it can't. Protocol: Initialization.
     pub struct ClientCapabilities: Default {
-        /// Auth.
+        /// What the client can do about signing in.
         soft auth: ClientAuthCapabilities,
-        /// Elicitation.
+        /// In which ways the client asks the user for input.
         soft elicitation: ElicitationCapabilities,
         meta
     }

@@ -1,70 +1,70 @@
-//! mcp
+//! MCP servers given by the client.
 
 use super::session::AbsolutePath;
-use crate::macros::{object, string_type, tagged};
+use crate::macros::{from_variants, object, tagged};
 
 tagged! {
-    /// Mcp server.
+    /// An MCP server the agent is to connect to. Protocol: Session Setup.
     pub enum McpServer: "type" {
-        /// Http.
+        /// Streamable HTTP.
         Http(McpServerHttp) = "http",
-        /// Stdio.
+        /// A process.
         Stdio(McpServerStdio) = "stdio",
         ; else Other
     }
 }
 
+from_variants! {
+    McpServer:
+    Http(McpServerHttp), Stdio(McpServerStdio),
+}
+
 object! {
-    /// Mcp server http.
+    /// An MCP server reached by Streamable HTTP. Protocol: Session Setup.
     pub struct McpServerHttp {
-        /// Name.
+        /// The server's name, unique in its session.
         req name: String,
-        /// Url.
+        /// The address.
         req url: String,
-        /// Headers.
+        /// Headers sent with every request.
         null_list headers: HttpHeader,
         meta
     }
 }
 
 object! {
-    /// Mcp server stdio.
+    /// An MCP server started as a process. Protocol: Session Setup.
     pub struct McpServerStdio {
-        /// Name.
+        /// The server's name, unique in its session.
         req name: String,
-        /// Command.
+        /// The program, as an absolute path.
         req command: AbsolutePath,
-        /// Args.
+        /// The arguments.
         null_list args: String,
-        /// Env.
+        /// Environment variables for the server.
         null_list env: EnvVariable,
         meta
     }
 }
 
 object! {
-    /// Env variable.
+    /// An environment variable.
     pub struct EnvVariable {
-        /// Name.
+        /// The variable's name.
         req name: String,
-        /// Value.
+        /// The value.
         req value: String,
         meta
     }
 }
 
 object! {
-    /// Http header.
+    /// A header sent with every request to an HTTP server.
     pub struct HttpHeader {
-        /// Name.
+        /// The header's name.
         req name: String,
-        /// Value.
+        /// The value.
         req value: String,
         meta
     }
-}
-
-string_type! {
-    /// Mcp request id.
-    pub struct McpRequestId;
 }

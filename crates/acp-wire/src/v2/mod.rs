@@ -1,4 +1,4 @@
-//! Version 2, a preview.
+//! Version 2, a preview: every type, and the methods in [`method`].
 
 mod auth;
 mod capabilities;

@@ -1,4 +1,4 @@
-//! options
+//! The options of a session.
 
 use serde::de::{Error, MapAccess};
 use serde::ser::SerializeMap;
@@ -6,136 +6,141 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::session::SessionId;
 use crate::Other;
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 string_type! {
-    /// Session config id.
+    /// Names an option within its session.
     pub struct SessionConfigId;
 }
 
 string_type! {
-    /// Session config value id.
+    /// Names a choice within its option.
     pub struct SessionConfigValueId;
 }
 
 string_type! {
-    /// Session config group id.
+    /// Names a group of choices.
     pub struct SessionConfigGroupId;
 }
 
 object! {
-    /// Session config select option.
+    /// One choice of an option. Protocol: Session Config Options.
     pub struct SessionConfigSelectOption {
-        /// Value.
+        /// The value.
         req value: SessionConfigValueId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
         meta
     }
 }
 
 object! {
-    /// Session config select group.
+    /// A named group of choices. Protocol: Session Config Options.
     pub struct SessionConfigSelectGroup {
-        /// Group id.
+        /// The group.
         req group_id: SessionConfigGroupId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Options.
+        /// The choices.
         req_list options: SessionConfigSelectOption,
         meta
     }
 }
 
 object! {
-    /// Session config select.
+    /// An option with one of several values. Protocol: Session Config Options.
     pub struct SessionConfigSelect {
-        /// Current value.
+        /// The present value.
         req current_value: SessionConfigValueId,
-        /// Options.
+        /// The choices.
         req options: SessionConfigSelectOptions,
     }
 }
 
 object! {
-    /// Session config boolean.
+    /// An option that is on or off. Protocol: Session Config Options.
     pub struct SessionConfigBoolean {
-        /// Current value.
+        /// The present value.
         num current_value: bool,
     }
 }
 
 strings! {
-    /// Session config option category.
+    /// What an option is about, so that the client can place it. Protocol: Session Config Options.
     pub enum SessionConfigOptionCategory {
-        /// Mode.
+        /// The mode.
         Mode = "mode",
-        /// Model.
+        /// The model.
         Model = "model",
-        /// Model config.
+        /// The model's settings.
         ModelConfig = "model_config",
-        /// Thought level.
+        /// How much the model reasons.
         ThoughtLevel = "thought_level",
         ; else Other
     }
 }
 
 tagged! {
-    /// Session config kind.
+    /// What values an option has, and its present one. Protocol: Session Config Options.
     pub enum SessionConfigKind: "type" {
-        /// Select.
+        /// One of several.
         Select(SessionConfigSelect) = "select",
-        /// Boolean.
+        /// On or off.
         Boolean(SessionConfigBoolean) = "boolean",
         ; else Other
     }
 }
 
+from_variants! {
+    SessionConfigKind:
+    Select(SessionConfigSelect), Boolean(SessionConfigBoolean),
+}
+
 object! {
-    /// Session config option.
+    /// A setting of a session. Protocol: Session Config Options.
     pub struct SessionConfigOption {
-        /// Config id.
+        /// The option.
         req config_id: SessionConfigId,
-        /// Name.
+        /// A name for people.
         req name: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Category.
+        /// What the option is about.
         soft category: SessionConfigOptionCategory,
-        /// Kind.
+        /// What values it has, and the present one.
         flat kind: SessionConfigKind,
         meta
     }
 }
 
 object! {
-    /// Set session config option request.
+    /// Sets an option. Protocol: Session Config Options.
     pub struct SetSessionConfigOptionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Config id.
+        /// The option.
         req config_id: SessionConfigId,
-        /// Value.
+        /// The new value.
         flat value: SessionConfigOptionValue,
         meta
     }
 }
 
 object! {
-    /// Set session config option response.
+    /// All options with their values after the change. Protocol: Session Config Options.
     pub struct SetSessionConfigOptionResponse {
-        /// Config options.
+        /// The session's options, in order of importance.
         req_items config_options: SessionConfigOption,
         meta
     }
 }
 
 object! {
-    /// Config option update.
+    /// The options of a session, all of them, with their values. Protocol: Session Config Options.
     pub struct ConfigOptionUpdate {
-        /// Config options.
+        /// The session's options, in order of importance.
         req_items config_options: SessionConfigOption,
         meta
     }

@@ -1,117 +1,131 @@
-//! permission
+//! Asking the user for a permission.
 
 use super::session::{AbsolutePath, SessionId};
 use super::terminal::TerminalId;
 use super::tool_call::{ToolCallId, ToolCallPermissionSubject};
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 object! {
-    /// Request permission request.
+    /// Asks the user whether the agent may do something. Protocol: Tool Calls.
     pub struct RequestPermissionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Title.
+        /// What will happen, in one line.
         req title: String,
-        /// Description.
+        /// More words on it.
         soft description: String,
-        /// Subject.
+        /// What the permission is for.
         opt subject: RequestPermissionSubject,
-        /// Options.
+        /// The answers to choose from.
         req options: Vec<PermissionOption>,
         meta
     }
 }
 
 tagged! {
-    /// Request permission subject.
+    /// What the permission is for. Protocol: Tool Calls.
+    #[expect(
+        clippy::large_enum_variant,
+        reason = "values are built, written and dropped; a box would cost each message an allocation"
+    )]
     pub enum RequestPermissionSubject: "type" {
-        /// Tool call.
+        /// A tool call.
         ToolCall(ToolCallPermissionSubject) = "tool_call",
-        /// Command.
+        /// A command.
         Command(CommandPermissionSubject) = "command",
         ; else Other
     }
 }
 
+from_variants! {
+    RequestPermissionSubject:
+    ToolCall(ToolCallPermissionSubject), Command(CommandPermissionSubject),
+}
+
 object! {
-    /// Command permission subject.
+    /// A command that the agent wants to run. Protocol: Tool Calls.
     pub struct CommandPermissionSubject {
-        /// Command.
+        /// The command as it would be typed.
         req command: String,
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: AbsolutePath,
-        /// Tool call id.
+        /// The tool call.
         soft tool_call_id: ToolCallId,
-        /// Terminal id.
+        /// The terminal.
         soft terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Permission option.
+    /// One answer the user may give. Protocol: Tool Calls.
     pub struct PermissionOption {
-        /// Option id.
+        /// The answer.
         req option_id: PermissionOptionId,
-        /// Name.
+        /// The answer's label.
         req name: String,
-        /// Kind.
+        /// What the answer means.
         req kind: PermissionOptionKind,
         meta
     }
 }
 
 string_type! {
-    /// Permission option id.
+    /// Names an answer within its question.
     pub struct PermissionOptionId;
 }
 
 strings! {
-    /// Permission option kind.
+    /// What an answer means; unknown kinds are no approval. Protocol: Tool Calls.
     pub enum PermissionOptionKind {
-        /// Allow once.
+        /// Yes, this time.
         AllowOnce = "allow_once",
-        /// Allow always.
+        /// Yes, and don't ask again.
         AllowAlways = "allow_always",
-        /// Reject once.
+        /// No, this time.
         RejectOnce = "reject_once",
-        /// Reject always.
+        /// No, and don't ask again.
         RejectAlways = "reject_always",
         ; else Other
     }
 }
 
 object! {
-    /// Request permission response.
+    /// The user's answer. Protocol: Tool Calls.
     pub struct RequestPermissionResponse {
-        /// Outcome.
+        /// What became of the question.
         req outcome: RequestPermissionOutcome,
         meta
     }
 }
 
 tagged! {
-    /// Request permission outcome.
+    /// What became of a question. Protocol: Tool Calls.
     pub enum RequestPermissionOutcome: "outcome" {
-        /// Cancelled.
+        /// It was withdrawn before the user answered.
         Cancelled(CancelledPermissionOutcome) = "cancelled",
-        /// Selected.
+        /// The user chose an answer.
         Selected(SelectedPermissionOutcome) = "selected",
         ; else Other
     }
 }
 
+from_variants! {
+    RequestPermissionOutcome:
+    Cancelled(CancelledPermissionOutcome), Selected(SelectedPermissionOutcome),
+}
+
 object! {
-    /// Cancelled permission outcome.
+    /// The question was withdrawn before the user answered. Protocol: Tool Calls.
     pub struct CancelledPermissionOutcome: Default {
         meta
     }
 }
 
 object! {
-    /// Selected permission outcome.
+    /// The user chose an answer. Protocol: Tool Calls.
     pub struct SelectedPermissionOutcome {
-        /// Option id.
+        /// The answer.
         req option_id: PermissionOptionId,
         meta
     }

@@ -1,81 +1,86 @@
-//! plan
+//! Plans: what the agent is going to do.
 
 use super::session::AbsolutePath;
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 string_type! {
-    /// Plan id.
+    /// Names a plan within its session.
     pub struct PlanId;
 }
 
 object! {
-    /// Plan update.
+    /// One plan: creates it or replaces it. Protocol: Agent Plan.
     pub struct PlanUpdate {
-        /// Plan.
+        /// The plan.
         req plan: PlanUpdateContent,
         meta
     }
 }
 
 tagged! {
-    /// Plan update content.
+    /// What a plan holds. Protocol: Agent Plan.
     pub enum PlanUpdateContent: "type" {
-        /// Items.
+        /// A list of tasks.
         Items(PlanItems) = "items",
-        /// Markdown.
+        /// A text.
         Markdown(PlanMarkdown) = "markdown",
         ; else Other requires ["planId"]
     }
 }
 
+from_variants! {
+    PlanUpdateContent:
+    Items(PlanItems), Markdown(PlanMarkdown),
+}
+
 object! {
-    /// Plan items.
+    /// A plan as a list of tasks. Protocol: Agent Plan.
     pub struct PlanItems {
-        /// Plan id.
+        /// The plan.
         req plan_id: PlanId,
-        /// Entries.
+        /// The tasks, all of them.
         req_items entries: PlanEntry,
         meta
     }
 }
 
 object! {
-    /// Plan markdown.
+    /// A plan as a text. Protocol: Agent Plan.
     pub struct PlanMarkdown {
-        /// Plan id.
+        /// The plan.
         req plan_id: PlanId,
-        /// Content.
+        /// The plan in Markdown.
         req content: String,
-        /// Path.
+        /// The file that holds the plan, absolute.
         soft path: AbsolutePath,
         meta
     }
 }
 
 object! {
-    /// Plan removed.
+    /// A plan is gone. Protocol: Agent Plan.
     pub struct PlanRemoved {
-        /// Plan id.
+        /// The plan.
         req plan_id: PlanId,
         meta
     }
 }
 
 object! {
-    /// Plan entry.
+    /// One task of a plan. Protocol: Agent Plan.
     pub struct PlanEntry {
-        /// Content.
+        /// What is to be done.
         req content: String,
-        /// Priority.
+        /// How important it is.
         req priority: PlanEntryPriority,
-        /// Status.
+        /// How far it is.
         req status: PlanEntryStatus,
         meta
     }
 }
 
 strings! {
-    /// Plan entry priority.
+    /// How important a task is. Protocol: Agent Plan.
     pub enum PlanEntryPriority {
         /// High.
         High = "high",
@@ -88,15 +93,15 @@ strings! {
 }
 
 strings! {
-    /// Plan entry status.
+    /// How far a task is. Protocol: Agent Plan.
     pub enum PlanEntryStatus {
-        /// Pending.
+        /// It is still to be done.
         Pending = "pending",
-        /// In progress.
+        /// It is being done.
         InProgress = "in_progress",
-        /// Completed.
+        /// It is done.
         Completed = "completed",
-        /// Cancelled.
+        /// It won't be done.
         Cancelled = "cancelled",
         ; else Other
     }

@@ -1,4 +1,4 @@
-//! prompt
+//! The user's message, and how it is answered and cancelled.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,57 +8,57 @@ use super::session::SessionId;
 use crate::macros::{object, string_type};
 
 object! {
-    /// Prompt request.
+    /// The user's message. Protocol: Prompt Lifecycle.
     pub struct PromptRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Prompt.
+        /// The message, in order.
         req prompt: Vec<ContentBlock>,
-        /// Idempotency key.
+        /// The client's name for this submission, so that a retry inserts it only once.
         opt idempotency_key: IdempotencyKey,
         meta
     }
 }
 
 object! {
-    /// Prompt response.
+    /// The message is part of the conversation. Protocol: Prompt Lifecycle.
     pub struct PromptResponse {
-        /// Message id.
+        /// The message's id, which stays with it.
         req message_id: MessageId,
         meta
     }
 }
 
 object! {
-    /// Usage.
+    /// The tokens spent, in all and by kind.
     pub struct Usage {
-        /// Total tokens.
+        /// All tokens together.
         num total_tokens: u64,
-        /// Input tokens.
+        /// Tokens sent to the model.
         num input_tokens: u64,
-        /// Output tokens.
+        /// Tokens received from the model.
         num output_tokens: u64,
-        /// Thought tokens.
+        /// Tokens of reasoning.
         soft thought_tokens: u64,
-        /// Cached read tokens.
+        /// Tokens sent that the model had cached.
         soft cached_read_tokens: u64,
-        /// Cached write tokens.
+        /// Tokens sent that the model will cache.
         soft cached_write_tokens: u64,
         meta
     }
 }
 
 object! {
-    /// Cancel session notification.
+    /// Ends a session's foreground work and withdraws its held prompts. Protocol: Prompt Lifecycle.
     pub struct CancelSessionNotification {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 string_type! {
-    /// Message id.
+    /// Names a message within its session and kind.
     pub struct MessageId;
 }
 

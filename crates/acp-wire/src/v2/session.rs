@@ -1,194 +1,194 @@
-//! session
+//! Opening, listing, closing and deleting sessions.
 
 use super::commands::AvailableCommand;
 use super::content::ContentBlock;
 use super::mcp::McpServer;
 use super::options::SessionConfigOption;
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 object! {
-    /// New session request.
+    /// Opens a session. Protocol: Session Setup.
     pub struct NewSessionRequest {
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: AbsolutePath,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         null_list additional_directories: AbsolutePath,
-        /// Mcp servers.
+        /// The MCP servers the agent is to connect to.
         null_list mcp_servers: McpServer,
-        /// System prompt.
+        /// Instructions for the model.
         opt system_prompt: SystemPrompt,
         meta
     }
 }
 
 object! {
-    /// New session response.
+    /// Names the opened session. Protocol: Session Setup.
     pub struct NewSessionResponse {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Config options.
+        /// The session's options, in order of importance.
         list config_options: SessionConfigOption,
-        /// Available commands.
+        /// The session's commands.
         list available_commands: AvailableCommand,
         meta
     }
 }
 
 object! {
-    /// Resume session request.
+    /// Opens a stored session. Protocol: Session Setup.
     pub struct ResumeSessionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: AbsolutePath,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         null_list additional_directories: AbsolutePath,
-        /// Mcp servers.
+        /// The MCP servers the agent is to connect to.
         null_list mcp_servers: McpServer,
-        /// Replay from.
+        /// From where on the history is to be sent; absent for none of it.
         opt replay_from: ReplayFrom,
-        /// System prompt.
+        /// Instructions for the model.
         opt system_prompt: SystemPrompt,
         meta
     }
 }
 
 tagged! {
-    /// Replay from.
+    /// From where on the history is to be sent. Protocol: Session Setup.
     pub enum ReplayFrom: "type" {
-        /// Start.
+        /// From the beginning.
         Start(ReplayFromStart) = "start",
         ; else Other
     }
 }
 
+from_variants! {
+    ReplayFrom:
+    Start(ReplayFromStart),
+}
+
 object! {
-    /// Replay from start.
+    /// The whole history.
     pub struct ReplayFromStart: Default {
         meta
     }
 }
 
 object! {
-    /// Close session request.
+    /// Closes an open session; its history stays. Protocol: Session Setup.
     pub struct CloseSessionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 string_type! {
-    /// Session list cursor.
+    /// Where the next page begins; only the agent knows its meaning.
     pub struct SessionListCursor;
 }
 
 object! {
-    /// List sessions response.
+    /// One page of the stored sessions. Protocol: Session List.
     pub struct ListSessionsResponse {
-        /// Sessions.
+        /// The sessions.
         req_list sessions: SessionInfo,
-        /// Next cursor.
+        /// Where the next page begins; absent on the last one.
         opt next_cursor: SessionListCursor,
         meta
     }
 }
 
 object! {
-    /// Delete session request.
+    /// Deletes a stored session. Protocol: Session Delete.
     pub struct DeleteSessionRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 object! {
-    /// Session info.
+    /// What a list says of a session. Protocol: Session List.
     pub struct SessionInfo {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Cwd.
+        /// The directory it works in, absolute.
         req cwd: AbsolutePath,
-        /// Additional directories.
+        /// Further directories of the session, absolute.
         null_list additional_directories: AbsolutePath,
-        /// Title.
+        /// A name for people.
         soft title: String,
-        /// Updated at.
+        /// When it was last used (RFC 3339).
         soft updated_at: String,
         meta
     }
 }
 
 object! {
-    /// System prompt.
+    /// Instructions for the model. Protocol: Session Setup.
     pub struct SystemPrompt {
-        /// Mode.
+        /// How they and the agent's own go together.
         req mode: SystemPromptMode,
-        /// Content.
+        /// The instructions.
         req content: Vec<ContentBlock>,
         meta
     }
 }
 
 strings! {
-    /// System prompt mode.
-    pub enum SystemPromptMode {
-        /// Append.
+    /// How given instructions and the agent's own go together. Protocol: Session Setup.
+    pub enum SystemPromptMode: Default {
+        /// They follow the agent's own.
+        #[default]
         Append = "append",
-        /// Override.
+        /// They replace the agent's own.
         Override = "override",
         ; else Other
     }
 }
 
-impl Default for SystemPromptMode {
-    fn default() -> Self {
-        Self::Append
-    }
-}
-
 string_type! {
-    /// Absolute path.
+    /// An absolute path in the form of the agent's machine. Protocol: Overview.
     pub struct AbsolutePath;
 }
 
 string_type! {
-    /// Session id.
+    /// Names a session.
     pub struct SessionId;
 }
 
 object! {
-    /// Resume session response.
+    /// Says that the session is open. Protocol: Session Setup.
     pub struct ResumeSessionResponse: Nullable {
-        /// Config options.
+        /// The session's options, in order of importance.
         list config_options: SessionConfigOption,
-        /// Available commands.
+        /// The session's commands.
         list available_commands: AvailableCommand,
         meta
     }
 }
 
 object! {
-    /// Close session response.
+    /// Says that the session is closed. Protocol: Session Setup.
     pub struct CloseSessionResponse: Nullable {
         meta
     }
 }
 
 object! {
-    /// List sessions request.
+    /// Asks for one page of the stored sessions. Protocol: Session List.
     pub struct ListSessionsRequest: Nullable {
-        /// Cwd.
+        /// Lists only sessions of this directory, absolute.
         opt cwd: AbsolutePath,
-        /// Cursor.
+        /// Where the page begins; absent for the first one.
         opt cursor: SessionListCursor,
         meta
     }
 }
 
 object! {
-    /// Delete session response.
+    /// Says that the session is gone. Protocol: Session Delete.
     pub struct DeleteSessionResponse: Nullable {
         meta
     }

@@ -1,129 +1,149 @@
-//! state
+//! What the foreground of a session does, and why it stopped.
 
 use super::error::Error;
 use super::prompt::Usage;
 use super::session::SessionId;
 use super::terminal::TerminalId;
 use super::tool_call::ToolCallId;
-use crate::macros::{object, tagged};
+use crate::macros::{from_variants, object, tagged};
 
 tagged! {
-    /// Stop reason.
+    /// Why foreground work ended, told apart by `stopReason`. Protocol: Prompt Lifecycle.
     pub enum StopReason: "stopReason" {
-        /// End turn.
+        /// The work is done.
         EndTurn = "end_turn",
-        /// Max tokens.
+        /// The model may write no more.
         MaxTokens = "max_tokens",
-        /// Max turn requests.
+        /// The model may be asked no more.
         MaxTurnRequests = "max_turn_requests",
-        /// Refusal.
+        /// The model or agent refuses; the prompt is not part of later ones.
         Refusal = "refusal",
-        /// Cancelled.
+        /// The client ended it.
         Cancelled = "cancelled",
-        /// Error.
+        /// Something failed.
         Error(ErrorStopReason) = "error",
         ; else Other
     }
 }
 
+from_variants! {
+    StopReason:
+    Error(ErrorStopReason),
+}
+
 object! {
-    /// Error stop reason.
+    /// Work ended because something failed. Protocol: Prompt Lifecycle.
     pub struct ErrorStopReason: Default {
-        /// Error.
+        /// What failed.
         soft error: Error,
     }
 }
 
 tagged! {
-    /// State update.
+    /// What the foreground of a session does, told apart by `state`.
+    #[expect(
+        clippy::large_enum_variant,
+        reason = "values are built, written and dropped; a box would cost each message an allocation"
+    )]
     pub enum StateUpdate: "state" {
-        /// Running.
+        /// It works.
         Running(RunningStateUpdate) = "running",
-        /// Idle.
+        /// Nothing; it waits for a prompt.
         Idle(IdleStateUpdate) = "idle",
-        /// Requires action.
+        /// It waits for the user to answer something.
         RequiresAction(RequiresActionStateUpdate) = "requires_action",
-        /// Unknown.
+        /// The agent can't say at present.
         Unknown(UnknownStateUpdate) = "unknown",
         ; else Other
     }
 }
 
+from_variants! {
+    StateUpdate:
+    Running(RunningStateUpdate), Idle(IdleStateUpdate), RequiresAction(RequiresActionStateUpdate),
+    Unknown(UnknownStateUpdate),
+}
+
 object! {
-    /// Running state update.
+    /// Foreground work is going on. Protocol: Prompt Lifecycle.
     pub struct RunningStateUpdate: Default {
-        /// Background.
+        /// Work outside the foreground, all of it; absent when the agent doesn't follow it.
         soft background: Vec<BackgroundWork>,
         meta
     }
 }
 
 object! {
-    /// Idle state update.
+    /// No foreground work is going on. Protocol: Prompt Lifecycle.
     pub struct IdleStateUpdate: Default {
-        /// Stop reason.
+        /// Why it ended.
         flat_soft stop_reason: StopReason,
-        /// Usage.
+        /// The tokens spent. Not in the stable protocol.
         soft usage: Usage,
-        /// Background.
+        /// Work outside the foreground, all of it; absent when the agent doesn't follow it.
         soft background: Vec<BackgroundWork>,
         meta
     }
 }
 
 object! {
-    /// Requires action state update.
+    /// Foreground work waits for the user. Protocol: Prompt Lifecycle.
     pub struct RequiresActionStateUpdate: Default {
-        /// Background.
+        /// Work outside the foreground, all of it; absent when the agent doesn't follow it.
         soft background: Vec<BackgroundWork>,
         meta
     }
 }
 
 object! {
-    /// Unknown state update.
+    /// The agent can't say at present. Protocol: Prompt Lifecycle.
     pub struct UnknownStateUpdate: Default {
-        /// Background.
+        /// Work outside the foreground, all of it; absent when the agent doesn't follow it.
         soft background: Vec<BackgroundWork>,
         meta
     }
 }
 
 tagged! {
-    /// Background work.
+    /// Work that goes on outside the foreground. Protocol: Prompt Lifecycle.
     pub enum BackgroundWork: "type" {
-        /// Terminal.
+        /// A terminal.
         Terminal(BackgroundTerminal) = "terminal",
-        /// Tool call.
+        /// A tool call.
         ToolCall(BackgroundToolCall) = "tool_call",
-        /// Subagent.
+        /// A subagent's session.
         Subagent(BackgroundSubagent) = "subagent",
         ; else Other
     }
 }
 
+from_variants! {
+    BackgroundWork:
+    Terminal(BackgroundTerminal), ToolCall(BackgroundToolCall), Subagent(BackgroundSubagent),
+}
+
 object! {
-    /// Background terminal.
+    /// A terminal whose process runs on.
     pub struct BackgroundTerminal {
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Background tool call.
+    /// A tool call that runs on.
     pub struct BackgroundToolCall {
-        /// Tool call id.
+        /// The tool call.
         req tool_call_id: ToolCallId,
         meta
     }
 }
 
 object! {
-    /// Background subagent.
+    /// A session of a subagent that works on.
     pub struct BackgroundSubagent {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }

@@ -1,4 +1,4 @@
-//! terminal
+//! The agent's terminals.
 
 use std::num::NonZeroU16;
 
@@ -7,95 +7,95 @@ use super::session::{AbsolutePath, SessionId};
 use crate::macros::{object, string_type};
 
 object! {
-    /// Cancel terminal request.
+    /// Asks to end one terminal's process. Protocol: Terminals.
     pub struct CancelTerminalRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 string_type! {
-    /// Terminal id.
+    /// Names a terminal within its session.
     pub struct TerminalId;
 }
 
 object! {
-    /// Terminal.
+    /// A terminal as the output of a tool. Protocol: Terminals.
     pub struct Terminal {
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
         meta
     }
 }
 
 object! {
-    /// Terminal output.
+    /// All output of a terminal so far. Protocol: Terminals.
     pub struct TerminalOutput {
-        /// Data.
+        /// The data in Base64.
         req data: String,
         meta
     }
 }
 
 object! {
-    /// Terminal exit status.
+    /// How a command ended. Protocol: Terminals.
     pub struct TerminalExitStatus: Default {
-        /// Exit code.
+        /// The process's exit code.
         soft exit_code: i64,
-        /// Signal.
+        /// The signal that ended the process.
         soft signal: String,
         meta
     }
 }
 
 object! {
-    /// Terminal update.
+    /// A terminal of the agent: creates or changes it. Protocol: Terminals.
     pub struct TerminalUpdate {
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
-        /// Command.
+        /// The command as it was typed.
         patch command: String,
-        /// Cwd.
+        /// The directory the command runs in, absolute.
         patch cwd: AbsolutePath,
-        /// Output.
+        /// All output so far; replaces what chunks have added.
         patch output: TerminalOutput,
-        /// Exit status.
+        /// How the process ended.
         patch exit_status: TerminalExitStatus,
-        /// Size.
+        /// The terminal's size.
         patch size: TerminalSize,
-        /// Capabilities.
+        /// What the client may do with the terminal.
         patch capabilities: TerminalCapabilities,
         patch_meta
     }
 }
 
 object! {
-    /// Terminal size.
+    /// The size of a terminal. Protocol: Terminals.
     pub struct TerminalSize {
-        /// Cols.
+        /// The number of columns.
         num cols: NonZeroU16,
-        /// Rows.
+        /// The number of rows.
         num rows: NonZeroU16,
         meta
     }
 }
 
 object! {
-    /// Terminal output chunk.
+    /// More output of a terminal. Protocol: Terminals.
     pub struct TerminalOutputChunk {
-        /// Terminal id.
+        /// The terminal.
         req terminal_id: TerminalId,
-        /// Data.
+        /// The added bytes in Base64, encoded by themselves.
         req data: String,
         meta
     }
 }
 
 object! {
-    /// Cancel terminal response.
+    /// Says that the process is being ended; its exit status follows as an update. Protocol: Terminals.
     pub struct CancelTerminalResponse: Nullable {
         meta
     }

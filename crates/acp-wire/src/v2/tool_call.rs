@@ -1,4 +1,4 @@
-//! tool_call
+//! Tool calls and their output.
 
 use serde_json::Value;
 
@@ -7,175 +7,174 @@ use super::content::ContentBlock;
 use super::diff::Diff;
 use super::session::{AbsolutePath, SessionId};
 use super::terminal::Terminal;
-use crate::macros::{object, string_type, strings, tagged};
+use crate::macros::{from_variants, object, string_type, strings, tagged};
 
 object! {
-    /// Cancel tool call request.
+    /// Asks to end one tool call. Protocol: Tool Calls.
     pub struct CancelToolCallRequest {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Tool call id.
+        /// The tool call.
         req tool_call_id: ToolCallId,
         meta
     }
 }
 
 object! {
-    /// Tool call permission subject.
+    /// A tool call that the agent wants to make. Protocol: Tool Calls.
     pub struct ToolCallPermissionSubject {
-        /// Tool call.
+        /// The tool call.
         req tool_call: ToolCallUpdate,
         meta
     }
 }
 
 object! {
-    /// Tool call update.
+    /// A tool call: creates or changes it. Protocol: Tool Calls.
     pub struct ToolCallUpdate {
-        /// Tool call id.
+        /// The tool call.
         req tool_call_id: ToolCallId,
-        /// Name.
+        /// The tool's name for programs.
         patch name: String,
-        /// Title.
+        /// What the call does, in one line.
         patch title: String,
-        /// Kind.
+        /// What the tool does.
         patch kind: ToolKind,
-        /// Status.
+        /// How far it is.
         patch status: ToolCallStatus,
-        /// Content.
+        /// What it has put out so far, all of it.
         patch_list content: ToolCallContent,
-        /// Locations.
+        /// The places in files the tool works at.
         patch_list locations: ToolCallLocation,
-        /// Raw input.
+        /// What the tool was given, as JSON.
         patch raw_input: Value,
-        /// Raw output.
+        /// What the tool returned, as JSON.
         patch raw_output: Value,
-        /// Capabilities.
+        /// What the client may do with the call.
         patch capabilities: ToolCallCapabilities,
         patch_meta
     }
 }
 
 object! {
-    /// Tool call content chunk.
+    /// One more piece of a tool's output. Protocol: Tool Calls.
     pub struct ToolCallContentChunk {
-        /// Tool call id.
+        /// The tool call.
         req tool_call_id: ToolCallId,
-        /// Content.
+        /// The content.
         req content: ToolCallContent,
         meta
     }
 }
 
 string_type! {
-    /// Tool call id.
+    /// Names a tool call within its session.
     pub struct ToolCallId;
 }
 
 strings! {
-    /// Tool kind.
-    pub enum ToolKind {
-        /// Read.
+    /// What a tool does, so that the client can choose an icon. Protocol: Tool Calls.
+    pub enum ToolKind: Default {
+        /// Reads files or data.
         Read = "read",
-        /// Edit.
+        /// Changes files or data.
         Edit = "edit",
-        /// Delete.
+        /// Deletes files or data.
         Delete = "delete",
-        /// Move.
+        /// Moves or renames files.
         Move = "move",
-        /// Search.
+        /// Searches.
         Search = "search",
-        /// Execute.
+        /// Runs commands or code.
         Execute = "execute",
-        /// Think.
+        /// Reasons.
         Think = "think",
-        /// Fetch.
+        /// Gets something from elsewhere.
         Fetch = "fetch",
-        /// Switch mode.
+        /// Switches the session's mode.
         SwitchMode = "switch_mode",
-        /// Other.
+        /// Anything else.
+        #[default]
         Other = "other",
         ; else Unknown
     }
 }
 
-impl Default for ToolKind {
-    fn default() -> Self {
-        Self::Other
-    }
-}
-
 strings! {
-    /// Tool call status.
-    pub enum ToolCallStatus {
-        /// Pending.
+    /// How far a tool call is; unknown values count as in progress. Protocol: Tool Calls.
+    pub enum ToolCallStatus: Default {
+        /// It hasn't begun: its input is still coming, or it waits for a permission.
+        #[default]
         Pending = "pending",
-        /// In progress.
+        /// It runs.
         InProgress = "in_progress",
-        /// Paused.
+        /// It stands still for the time being.
         Paused = "paused",
-        /// Completed.
+        /// It is done.
         Completed = "completed",
-        /// Failed.
+        /// It failed.
         Failed = "failed",
-        /// Cancelled.
+        /// It was ended early.
         Cancelled = "cancelled",
         ; else Other
     }
 }
 
-impl Default for ToolCallStatus {
-    fn default() -> Self {
-        Self::Pending
-    }
-}
-
 tagged! {
-    /// Tool call content.
+    /// A piece of a tool's output. Protocol: Tool Calls.
+    #[expect(
+        clippy::large_enum_variant,
+        reason = "values are built, written and dropped; a box would cost each message an allocation"
+    )]
     pub enum ToolCallContent: "type" {
-        /// Content.
+        /// A content block.
         Content(Content) = "content",
-        /// Diff.
+        /// Changed files.
         Diff(Diff) = "diff",
-        /// Terminal.
+        /// A terminal, shown live.
         Terminal(Terminal) = "terminal",
-        /// Session.
+        /// A subagent's session.
         Session(SessionReference) = "session",
         ; else Other
     }
 }
 
+from_variants! {
+    ToolCallContent:
+    Content(Content), Diff(Diff), Terminal(Terminal), Session(SessionReference),
+}
+
 object! {
-    /// Session reference.
+    /// A subagent's session as the output of a tool. Protocol: Tool Calls.
     pub struct SessionReference {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
         meta
     }
 }
 
 object! {
-    /// Content.
+    /// A content block as the output of a tool. Protocol: Tool Calls.
     pub struct Content {
-        /// Content.
+        /// The content.
         req content: ContentBlock,
         meta
     }
 }
 
 object! {
-    /// Tool call location.
+    /// A place in a file that a tool works at. Protocol: Tool Calls.
     pub struct ToolCallLocation {
-        /// Path.
+        /// The file, absolute.
         req path: AbsolutePath,
-        /// Line.
+        /// The line, from 1.
         soft line: std::num::NonZeroU32,
         meta
     }
 }
 
 object! {
-    /// Cancel tool call response.
+    /// Says that the call is being ended; its last status follows as an update. Protocol: Tool Calls.
     pub struct CancelToolCallResponse: Nullable {
         meta
     }

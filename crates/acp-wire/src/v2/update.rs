@@ -1,4 +1,4 @@
-//! update
+//! The notification by which everything is reported that happens in a session.
 
 use super::commands::AvailableCommandsUpdate;
 use super::content::ContentBlock;
@@ -12,155 +12,169 @@ use super::session::SessionId;
 use super::state::StateUpdate;
 use super::terminal::{TerminalOutputChunk, TerminalUpdate};
 use super::tool_call::{ToolCallContentChunk, ToolCallUpdate};
-use crate::macros::{object, tagged};
+use crate::macros::{from_variants, object, tagged};
 
 object! {
-    /// Update session notification.
+    /// Something happened in a session. Protocol: Prompt Lifecycle.
     pub struct UpdateSessionNotification {
-        /// Session id.
+        /// The session.
         req session_id: SessionId,
-        /// Update.
+        /// What happened.
         req update: SessionUpdate,
         meta
     }
 }
 
 tagged! {
-    /// Session update.
+    /// What happened, told apart by `sessionUpdate`.
     pub enum SessionUpdate: "sessionUpdate" {
-        /// User message chunk.
+        /// More of a message of the user.
         UserMessageChunk(ContentChunk) = "user_message_chunk",
-        /// User message.
+        /// A message of the user.
         UserMessage(UserMessage) = "user_message",
-        /// Agent message chunk.
+        /// More of a message of the agent.
         AgentMessageChunk(ContentChunk) = "agent_message_chunk",
-        /// Agent message.
+        /// A message of the agent.
         AgentMessage(AgentMessage) = "agent_message",
-        /// Agent thought chunk.
+        /// More of the agent's reasoning.
         AgentThoughtChunk(ContentChunk) = "agent_thought_chunk",
-        /// Agent thought.
+        /// The agent's reasoning.
         AgentThought(AgentThought) = "agent_thought",
-        /// State update.
+        /// What the foreground does.
         StateUpdate(StateUpdate) = "state_update",
-        /// Tool call content chunk.
+        /// More output of a tool.
         ToolCallContentChunk(ToolCallContentChunk) = "tool_call_content_chunk",
-        /// Tool call update.
+        /// A tool call.
         ToolCallUpdate(ToolCallUpdate) = "tool_call_update",
-        /// Terminal update.
+        /// A terminal.
         TerminalUpdate(TerminalUpdate) = "terminal_update",
-        /// Terminal output chunk.
+        /// More output of a terminal.
         TerminalOutputChunk(TerminalOutputChunk) = "terminal_output_chunk",
-        /// Plan update.
+        /// One plan.
         PlanUpdate(PlanUpdate) = "plan_update",
-        /// Plan removed.
+        /// A plan is gone.
         PlanRemoved(PlanRemoved) = "plan_removed",
-        /// Available commands update.
+        /// The commands.
         AvailableCommandsUpdate(AvailableCommandsUpdate) = "available_commands_update",
-        /// Config option update.
+        /// The options.
         ConfigOptionUpdate(ConfigOptionUpdate) = "config_option_update",
-        /// Session info update.
+        /// The title or date.
         SessionInfoUpdate(SessionInfoUpdate) = "session_info_update",
-        /// Usage update.
+        /// How full the context is.
         UsageUpdate(UsageUpdate) = "usage_update",
-        /// Notice.
+        /// Something the user should see, once.
         Notice(Notice) = "notice",
-        /// Compaction update.
+        /// A compaction of the history.
         CompactionUpdate(CompactionUpdate) = "compaction_update",
-        /// Compaction summary chunk.
+        /// More of a compaction's summary.
         CompactionSummaryChunk(CompactionSummaryChunk) = "compaction_summary_chunk",
-        /// Replay complete.
+        /// The history has been sent.
         ReplayComplete(ReplayComplete) = "replay_complete",
-        /// Subagent update.
+        /// A subagent's session.
         SubagentUpdate(SubagentUpdate) = "subagent_update",
-        /// Session message.
+        /// A message between sessions.
         SessionMessage(SessionMessage) = "session_message",
-        /// Session message chunk.
+        /// More of a message between sessions.
         SessionMessageChunk(SessionMessageChunk) = "session_message_chunk",
         ; else Other
     }
 }
 
+from_variants! {
+    SessionUpdate:
+    UserMessage(UserMessage), AgentMessage(AgentMessage), AgentThought(AgentThought),
+    StateUpdate(StateUpdate), ToolCallContentChunk(ToolCallContentChunk),
+    ToolCallUpdate(ToolCallUpdate), TerminalUpdate(TerminalUpdate),
+    TerminalOutputChunk(TerminalOutputChunk), PlanUpdate(PlanUpdate), PlanRemoved(PlanRemoved),
+    AvailableCommandsUpdate(AvailableCommandsUpdate), ConfigOptionUpdate(ConfigOptionUpdate),
+    SessionInfoUpdate(SessionInfoUpdate), UsageUpdate(UsageUpdate), Notice(Notice),
+    CompactionUpdate(CompactionUpdate), CompactionSummaryChunk(CompactionSummaryChunk),
+    ReplayComplete(ReplayComplete), SubagentUpdate(SubagentUpdate), SessionMessage(SessionMessage),
+    SessionMessageChunk(SessionMessageChunk),
+}
+
 object! {
-    /// Replay complete.
+    /// The history asked for has been sent. Protocol: Session Setup.
     pub struct ReplayComplete: Default {
         meta
     }
 }
 
 object! {
-    /// Session info update.
+    /// A session has another title or date. Protocol: Session List.
     pub struct SessionInfoUpdate: Default {
-        /// Title.
+        /// A name for people.
         patch title: String,
-        /// Updated at.
+        /// When it was last used (RFC 3339).
         patch updated_at: String,
         patch_meta
     }
 }
 
 object! {
-    /// Usage update.
+    /// How full the model's context is.
     pub struct UsageUpdate {
-        /// Used.
+        /// The tokens in the context.
         num used: u64,
-        /// Size.
+        /// The size of the context, in tokens.
         num size: u64,
-        /// Cost.
+        /// What the session has cost so far.
         patch cost: Cost,
         patch_meta
     }
 }
 
 object! {
-    /// Cost.
+    /// What a session has cost so far.
     pub struct Cost {
-        /// Amount.
+        /// The amount, in whole units of the currency.
         num amount: f64,
-        /// Currency.
+        /// The currency (ISO 4217).
         req currency: String,
         meta
     }
 }
 
 object! {
-    /// Content chunk.
+    /// One more piece of a message. Protocol: Content.
     pub struct ContentChunk {
-        /// Message id.
+        /// The message it belongs to; a new id begins a new one.
         req message_id: MessageId,
-        /// Content.
+        /// The content.
         req content: ContentBlock,
         meta
     }
 }
 
 object! {
-    /// User message.
+    /// A message of the user as a whole: creates it or replaces its content. Protocol: Prompt Lifecycle.
     pub struct UserMessage {
-        /// Message id.
+        /// The message.
         req message_id: MessageId,
-        /// Content.
+        /// The content.
         patch_list content: ContentBlock,
         patch_meta
     }
 }
 
 object! {
-    /// Agent message.
+    /// A message of the agent as a whole: creates it or replaces its content. Protocol: Prompt Lifecycle.
     pub struct AgentMessage {
-        /// Message id.
+        /// The message.
         req message_id: MessageId,
-        /// Content.
+        /// The content.
         patch_list content: ContentBlock,
         patch_meta
     }
 }
 
 object! {
-    /// Agent thought.
+    /// A piece of the agent's reasoning as a whole: creates it or replaces its content. Protocol: Prompt
+    /// Lifecycle.
     pub struct AgentThought {
-        /// Message id.
+        /// The message.
         req message_id: MessageId,
-        /// Content.
+        /// The content.
         patch_list content: ContentBlock,
         patch_meta
     }

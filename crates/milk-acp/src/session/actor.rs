@@ -1,0 +1,323 @@
+//! A session's task: waits for whatever comes next and keeps the one order in which things are told.
+//!
+//! Everything it says goes through one queue ([`Out`]): an item that has to be safe or needs room at the client
+//! holds back all behind it, and the turn is only listened to while the queue is empty. That is how a client that
+//! stops reading stops the model, and nothing else: mail, answers and cancellation come first.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use acp_rpc::{Closed, Permit, Responder};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesOrdered;
+use serde_json::value::RawValue;
+use session_model::source::IdKind;
+use session_model::{AskId, Event, Grant, MessageId, Notice, SessionId, Severity};
+use session_store::{Lease, MetaPatch};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use crate::dialect::{Outgoing, View};
+use crate::drivers::SessionSettings;
+use crate::error::ServerError;
+use crate::options::Options;
+use crate::session::core::{Core, Effect, Input, ReplyId, Terms};
+use crate::session::journal::{Journal, Report};
+use crate::session::mail::Attached;
+use crate::session::questions::{Questions, Returned};
+use crate::session::turn::{RunningTurn, Said};
+use crate::session::{Mail, Shared};
+
+/// How long a client that does not read may hold up a session's end before the rest goes unsaid.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// One thing on its way to the client or the store, in order.
+#[derive(Debug)]
+pub(super) enum Out {
+    /// What the core wants done.
+    Do(Effect),
+    /// A part of the history.
+    Replay(Event),
+    /// A further line of an event already begun.
+    Line(Outgoing),
+    /// The answer to a request.
+    Answer(Responder, Result<Box<RawValue>, ServerError>),
+    /// What is known beside the history has changed.
+    Update(MetaPatch),
+}
+
+/// A prompt's request while it is unanswered.
+pub(super) struct Waiting {
+    pub(super) responder: Responder,
+    pub(super) withdrawn: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// The withdrawal has been dealt with.
+    pub(super) seen: bool,
+}
+
+/// What came next.
+enum Wake {
+    Shutdown,
+    Mail(Option<Mail>),
+    Written(Report),
+    Room(Result<Permit, Closed>),
+    Returned(Returned),
+    Withdrawn(ReplyId),
+    Attached(Attached),
+    Said(Said),
+    /// Tool output that was held back is due.
+    Due,
+    Unread,
+}
+
+/// What the head of the queue waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    Room,
+    Safety,
+}
+
+/// The state of one open session.
+pub(super) struct Actor {
+    pub(super) shared: Shared,
+    pub(super) session: SessionId,
+    pub(super) cwd: PathBuf,
+    pub(super) additional_roots: Vec<PathBuf>,
+    pub(super) settings: SessionSettings,
+    pub(super) options: Options,
+    pub(super) grants: Vec<Grant>,
+    pub(super) core: Core,
+    pub(super) view: View,
+    pub(super) queue: VecDeque<Out>,
+    pub(super) journal: Journal,
+    pub(super) questions: Questions,
+    pub(super) turn: Option<RunningTurn>,
+    pub(super) waiting: BTreeMap<ReplyId, Waiting>,
+    pub(super) attaching: FuturesOrdered<BoxFuture<'static, Attached>>,
+    pub(super) next_reply: u64,
+    pub(super) shutdown: CancellationToken,
+    /// Held until everything is kept.
+    pub(super) lease: Option<Lease>,
+    /// Who is told when the session has ended.
+    pub(super) closers: Vec<Responder>,
+    pub(super) ending: Option<Ending>,
+    /// The client does not read and the session has to end: updates are dropped, items still kept.
+    muted: bool,
+    last_words: Option<Instant>,
+}
+
+/// Why a session ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Close,
+    Delete,
+}
+
+/// What an actor is made of once its session is open.
+pub(super) struct Parts {
+    pub(super) shared: Shared,
+    pub(super) session: SessionId,
+    pub(super) cwd: PathBuf,
+    pub(super) additional_roots: Vec<PathBuf>,
+    pub(super) settings: SessionSettings,
+    pub(super) options: Options,
+    pub(super) grants: Vec<Grant>,
+    pub(super) keys: HashMap<String, MessageId>,
+    pub(super) lease: Option<Lease>,
+    pub(super) shutdown: CancellationToken,
+}
+
+impl Actor {
+    pub(super) fn new(parts: Parts) -> Self {
+        let Parts { shared, session, cwd, additional_roots, settings, options, grants, .. } = parts;
+        Self {
+            core: Core::new(Terms {
+                show_thoughts: options.think(),
+                by_segment: settings.by_segment,
+                withdrawing_cancels: shared.dialect.withdrawing_cancels(),
+                inserted: parts.keys,
+            }),
+            view: shared.dialect.view(session.clone()),
+            journal: Journal::new(shared.store.clone(), session.clone()),
+            shared,
+            session,
+            cwd,
+            additional_roots,
+            settings,
+            options,
+            grants,
+            queue: VecDeque::new(),
+            questions: Questions::default(),
+            turn: None,
+            waiting: BTreeMap::new(),
+            attaching: FuturesOrdered::new(),
+            next_reply: 0,
+            shutdown: parts.shutdown,
+            lease: parts.lease,
+            closers: Vec::new(),
+            ending: None,
+            muted: false,
+            last_words: None,
+        }
+    }
+
+    /// Runs until the session is closed, deleted or the connection ends.
+    pub(super) async fn run(&mut self, mailbox: &mut mpsc::Receiver<Mail>) {
+        loop {
+            self.advance();
+            if self.ending.is_some() && self.is_settled() {
+                return;
+            }
+            match self.wake(mailbox).await {
+                Wake::Shutdown | Wake::Mail(None) => self.end(Ending::Close),
+                Wake::Mail(Some(mail)) => self.mail(mail),
+                Wake::Written(report) => self.report(report),
+                Wake::Room(Ok(permit)) => self.tell(permit),
+                Wake::Room(Err(Closed)) | Wake::Unread => {
+                    self.muted = true;
+                    self.end(Ending::Close);
+                }
+                Wake::Returned(returned) => self.returned(&returned),
+                Wake::Withdrawn(reply) => self.step(Input::Withdrawn(reply)),
+                Wake::Attached(attached) => self.attached(attached),
+                Wake::Said(said) => self.said(said),
+                Wake::Due => {
+                    let lines = self.view.flush();
+                    self.queue.extend(lines.into_iter().map(Out::Line));
+                }
+            }
+        }
+    }
+
+    /// Stops everything; the task ends once all is kept and told.
+    pub(super) fn end(&mut self, ending: Ending) {
+        if self.ending != Some(Ending::Delete) {
+            self.ending = Some(ending);
+        }
+        self.last_words.get_or_insert_with(|| Instant::now() + LAST_WORDS);
+        self.step(Input::Cancel);
+    }
+
+    fn is_settled(&self) -> bool {
+        self.core.is_idle() && self.queue.is_empty() && self.attaching.is_empty() && !self.journal.is_busy()
+    }
+
+    /// Waits for whatever comes first, in this order of importance.
+    async fn wake(&mut self, mailbox: &mut mpsc::Receiver<Mail>) -> Wake {
+        let need = self.need();
+        let ending = self.ending.is_some();
+        // The queue is empty, or the turn is on its way out and must not be stopped by a client that does not read.
+        let listen = need == Need::Nothing || self.turn.as_ref().is_some_and(RunningTurn::is_cancelled);
+        let last_words = self.last_words.filter(|_| need == Need::Room);
+        let due = self.view.flush_due().filter(|_| need == Need::Nothing);
+        let peer = &self.shared.peer;
+        tokio::select! {
+            biased;
+            () = self.shutdown.cancelled(), if !ending => Wake::Shutdown,
+            mail = mailbox.recv() => Wake::Mail(mail),
+            report = self.journal.written(), if need == Need::Safety => Wake::Written(report),
+            permit = peer.reserve(), if need == Need::Room => Wake::Room(permit),
+            returned = self.questions.returned() => Wake::Returned(returned),
+            reply = withdrawn(&mut self.waiting) => Wake::Withdrawn(reply),
+            Some(attached) = self.attaching.next() => Wake::Attached(attached),
+            said = next_said(self.turn.as_mut()), if listen => Wake::Said(said),
+            () = expired(due) => Wake::Due,
+            () = expired(last_words) => Wake::Unread,
+        }
+    }
+
+    fn need(&self) -> Need {
+        if self.journal.is_busy() {
+            return Need::Safety;
+        }
+        match self.queue.front() {
+            Some(Out::Do(Effect::Emit(_)) | Out::Replay(_) | Out::Line(_)) => Need::Room,
+            Some(_) | None => Need::Nothing,
+        }
+    }
+
+    /// Does everything at the head of the queue that needs no waiting.
+    fn advance(&mut self) {
+        while !self.journal.is_busy() {
+            if self.muted && self.need() == Need::Room {
+                self.queue.pop_front();
+                continue;
+            }
+            if self.need() == Need::Room {
+                return;
+            }
+            let Some(out) = self.queue.pop_front() else { return };
+            self.deliver(out);
+        }
+    }
+
+    /// Lets the core decide; what is urgent is done at once, the rest in order.
+    pub(super) fn step(&mut self, input: Input) {
+        for effect in self.core.step(input) {
+            if effect.is_urgent() {
+                self.act(effect);
+            } else {
+                self.queue.push_back(Out::Do(effect));
+            }
+        }
+    }
+
+    fn report(&mut self, report: Report) {
+        let (severity, title) = match report {
+            Report::Quiet => return,
+            Report::Failing(cause) => (
+                Severity::Error,
+                format!("this conversation is not being saved: {cause}; it goes on in memory"),
+            ),
+            Report::Recovered => (Severity::Info, "this conversation is saved again".to_owned()),
+        };
+        self.notice(severity, title);
+    }
+
+    /// A remark to the user, behind what is already on its way.
+    pub(super) fn notice(&mut self, severity: Severity, title: String) {
+        let id = self.message_id();
+        self.queue.push_back(Out::Do(Effect::Emit(Event::Notice(Notice { id, severity, title }))));
+    }
+
+    pub(super) fn message_id(&self) -> MessageId {
+        self.shared.ids.fresh(IdKind::Message).into()
+    }
+
+    pub(super) fn ask_id(&self) -> AskId {
+        self.shared.ids.fresh(IdKind::Ask).into()
+    }
+}
+
+async fn next_said(turn: Option<&mut RunningTurn>) -> Said {
+    match turn {
+        Some(turn) => turn.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn withdrawn(waiting: &mut BTreeMap<ReplyId, Waiting>) -> ReplyId {
+    poll_fn(|cx| {
+        for (reply, waiting) in waiting.iter_mut().filter(|(_, waiting)| !waiting.seen) {
+            if waiting.withdrawn.as_mut().poll(cx).is_ready() {
+                waiting.seen = true;
+                return Poll::Ready(*reply);
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+async fn expired(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,173 @@
+//! The running turn: its task, its channel, and how it is made to stop.
+//!
+//! The turn is over when its channel has closed and its task has been joined, or when its grace has passed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_runtime::driver::{Permissions, TurnEnd, TurnError, TurnInput};
+use agent_runtime::io::{Interrupted, TurnIo, TurnSignal};
+use session_model::source::Ids;
+use session_model::{Content, Entry, Event, MessageId, Notice, SessionId, Severity, TurnFailure, TurnId};
+use session_store::SessionStore;
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::drivers::Drivers;
+use crate::session::core::Outcome;
+
+/// How long a cancelled turn may take to end by itself before it is dropped.
+pub(crate) const TURN_GRACE: Duration = Duration::from_secs(2);
+
+/// Everything a turn's task starts from.
+#[derive(Debug)]
+pub(crate) struct TurnPlan {
+    pub(crate) session: SessionId,
+    pub(crate) turn: TurnId,
+    pub(crate) prompt: Vec<Content>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) additional_roots: Vec<PathBuf>,
+    pub(crate) permissions: Permissions,
+    pub(crate) model: Option<String>,
+    /// Finished items that are not in the store.
+    pub(crate) unsaved: Vec<Entry>,
+    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) drivers: Arc<dyn Drivers>,
+    pub(crate) ids: Arc<dyn Ids>,
+}
+
+/// What the turn has to say next.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// This.
+    Signal(TurnSignal),
+    /// Nothing any more.
+    Over(Outcome),
+}
+
+/// A turn under way.
+#[derive(Debug)]
+pub(crate) struct RunningTurn {
+    signals: mpsc::Receiver<TurnSignal>,
+    task: JoinSet<Outcome>,
+    cancel: CancellationToken,
+    /// When it is dropped, once cancelled.
+    deadline: Option<Instant>,
+}
+
+impl RunningTurn {
+    /// Starts the turn's task; `parent` ends it with the session.
+    pub(crate) fn start(plan: TurnPlan, parent: &CancellationToken) -> Self {
+        let cancel = parent.child_token();
+        let (io, signals) = TurnIo::channel(cancel.clone());
+        let mut task = JoinSet::new();
+        task.spawn(run(plan, io));
+        Self { signals, task, cancel, deadline: None }
+    }
+
+    /// Asks the turn to end.
+    pub(crate) fn cancel(&mut self) {
+        self.cancel.cancel();
+        self.deadline.get_or_insert_with(|| Instant::now() + TURN_GRACE);
+    }
+
+    /// Whether it was asked to end.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// What it says next, and at last its outcome. Cancel safe.
+    pub(crate) async fn next(&mut self) -> Said {
+        let deadline = self.deadline;
+        tokio::select! {
+            biased;
+            said = Self::said(&mut self.signals, &mut self.task) => said,
+            () = expired(deadline) => {
+                tracing::warn!("the turn did not end in time after its cancellation and is dropped");
+                self.task.abort_all();
+                Said::Over(Outcome::Interrupted)
+            }
+        }
+    }
+
+    /// What it has said already, without waiting.
+    pub(crate) fn try_next(&mut self) -> Option<TurnSignal> {
+        self.signals.try_recv().ok()
+    }
+
+    async fn said(signals: &mut mpsc::Receiver<TurnSignal>, task: &mut JoinSet<Outcome>) -> Said {
+        if let Some(signal) = signals.recv().await {
+            return Said::Signal(signal);
+        }
+        Said::Over(match task.join_next().await {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(error)) => panicked(&error),
+            None => Outcome::Interrupted,
+        })
+    }
+}
+
+async fn expired(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn panicked(error: &JoinError) -> Outcome {
+    if error.is_cancelled() {
+        return Outcome::Interrupted;
+    }
+    tracing::error!(%error, "the turn panicked");
+    Outcome::Failed(TurnFailure {
+        code: "turn_panicked".to_owned(),
+        message:
+            "the turn failed by a defect of milk; the session goes on, and the log on stderr has the place"
+                .to_owned(),
+    })
+}
+
+async fn run(plan: TurnPlan, io: TurnIo) -> Outcome {
+    attempt(plan, &io).await.unwrap_or(Outcome::Interrupted)
+}
+
+async fn attempt(plan: TurnPlan, io: &TurnIo) -> Result<Outcome, Interrupted> {
+    let history = io.or_cancelled(history(&plan, io)).await??;
+    let TurnPlan { session, turn, prompt, cwd, additional_roots, permissions, model, drivers, .. } = plan;
+    let driver = match io.or_cancelled(drivers.driver(&cwd, model.as_deref())).await? {
+        Ok(driver) => driver,
+        Err(failure) => return Ok(Outcome::Failed(failure)),
+    };
+    io.emit(Event::Routed(driver.route)).await?;
+    let input =
+        TurnInput { session, turn, prompt, cwd, additional_roots, history, permissions, show_thoughts: true };
+    match driver.driver.drive(input, io.clone()).await {
+        Ok(TurnEnd { stop, usage }) => Ok(Outcome::Done { stop, usage }),
+        Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
+        Err(error @ (TurnError::Provider(_) | TurnError::TimedOut { .. })) => {
+            Ok(Outcome::Failed(error.failure()))
+        }
+    }
+}
+
+/// Everything before this turn: what the store has, and what it could not take.
+async fn history(plan: &TurnPlan, io: &TurnIo) -> Result<Arc<[Entry]>, Interrupted> {
+    let (mut entries, trouble) = match plan.store.load(&plan.session).await {
+        Ok(stored) if stored.damaged > 0 => {
+            let text = format!("{} damaged items of this session were left out", stored.damaged);
+            (stored.entries, Some(text))
+        }
+        Ok(stored) => (stored.entries, None),
+        Err(error) => (Vec::new(), Some(format!("earlier turns cannot be read: {error}"))),
+    };
+    if let Some(title) = trouble {
+        let id = MessageId::from(plan.ids.fresh(session_model::source::IdKind::Message));
+        io.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await?;
+    }
+    entries.extend(plan.unsaved.iter().cloned());
+    entries.retain(|entry| entry.turn != plan.turn);
+    Ok(entries.into())
+}

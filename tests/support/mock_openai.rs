@@ -309,27 +309,28 @@ impl MockOpenAi {
     }
 
     /// Answers the next unanswered chat request with `reply`.
-    pub fn reply(&self, reply: Reply) -> &Self {
-        self.state.script().replies.push_back(reply);
-        self
+    pub fn reply(&self, reply: Reply) {
+        self.script([reply]);
+    }
+
+    /// Answers the next unanswered chat requests with `replies` in turn.
+    pub fn script(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.state.script().replies.extend(replies);
     }
 
     /// Answers requests beyond the script.
-    pub fn respond(&self, responder: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> &Self {
+    pub fn respond(&self, responder: impl Fn(&Request) -> Reply + Send + Sync + 'static) {
         self.state.script().responder = Some(Box::new(responder));
-        self
     }
 
     /// Answers `GET path`.
-    pub fn page(&self, path: &str, reply: Reply) -> &Self {
+    pub fn page(&self, path: &str, reply: Reply) {
         self.state.script().pages.insert(path.to_owned(), reply);
-        self
     }
 
     /// Refuses from now on what strict servers refuse.
-    pub fn strict(&self) -> &Self {
+    pub fn strict(&self) {
         self.state.script().is_strict = true;
-        self
     }
 
     /// All requests so far.
@@ -420,7 +421,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Re
 async fn answer(stream: &mut BufReader<TcpStream>, reply: Reply) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
     for (name, value) in &reply.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name, ": ", value, "\r\n"]);
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await?;

@@ -2,15 +2,26 @@
 //! Knows nothing of requests but the header a key becomes.
 
 use std::fmt;
+use std::path::Path;
+use std::pin::pin;
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::process::Command;
+use futures::future;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
+
+use crate::process::{self, Leader};
 
 /// How long a token command may run.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the output of a command that has ended is waited for.
+const PIPE_PATIENCE: Duration = Duration::from_millis(200);
+
+/// The most bytes read of a command's output; a token is far shorter.
+const MAX_OUTPUT: u64 = 64 * 1024;
 
 /// The most characters of a failed command's complaint that are passed on.
 const MAX_COMPLAINT: usize = 200;
@@ -104,21 +115,45 @@ impl Credentials {
 }
 
 async fn run(command: &str) -> Result<Secret, String> {
-    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let mut child = Command::new(shell);
-    child.arg(flag).arg(command).stdin(Stdio::null()).kill_on_drop(true);
-    let output = match timeout(COMMAND_TIMEOUT, child.output()).await {
-        Err(_) => return Err(format!("`token_cmd` took more than {} s", COMMAND_TIMEOUT.as_secs())),
-        Ok(Err(cause)) => return Err(format!("`token_cmd` cannot be run: {cause}")),
-        Ok(Ok(output)) => output,
+    let mut shell = process::shell(command, Path::new("."));
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut leader =
+        Leader::spawn(&mut shell).map_err(|cause| format!("`token_cmd` cannot be run: {cause}"))?;
+    let (stdout, stderr) = (leader.child_mut().stdout.take(), leader.child_mut().stderr.take());
+    let (mut printed, mut complaint) = (Vec::new(), Vec::new());
+    let ended = {
+        let reading = future::join(read(stdout, &mut printed), read(stderr, &mut complaint));
+        let mut reading = pin!(reading);
+        let ending = async {
+            tokio::select! {
+                _ = &mut reading => leader.wait().await,
+                // A background process may keep the pipes; what was printed by now is all there is.
+                status = leader.wait() => {
+                    drop(timeout(PIPE_PATIENCE, &mut reading).await);
+                    status
+                }
+            }
+        };
+        timeout(COMMAND_TIMEOUT, ending).await
     };
-    if !output.status.success() {
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        let complaint: String = complaint.trim().chars().take(MAX_COMPLAINT).collect();
-        return Err(format!("`token_cmd` failed ({}): {complaint}", output.status));
+    let status = match ended {
+        Err(_) => return Err(format!("`token_cmd` took more than {} s", COMMAND_TIMEOUT.as_secs())),
+        Ok(status) => status.map_err(|cause| format!("`token_cmd` was lost: {cause}"))?,
+    };
+    if !status.success() {
+        let complaint: String =
+            String::from_utf8_lossy(&complaint).trim().chars().take(MAX_COMPLAINT).collect();
+        return Err(format!("`token_cmd` failed ({status}): {complaint}"));
     }
-    let token = Secret::new(&String::from_utf8_lossy(&output.stdout));
+    let token = Secret::new(&String::from_utf8_lossy(&printed));
     if token.is_empty() { Err("`token_cmd` printed nothing".to_owned()) } else { Ok(token) }
+}
+
+async fn read(pipe: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
+    if let Some(pipe) = pipe {
+        // What could be read before an error is what there is.
+        drop(pipe.take(MAX_OUTPUT).read_to_end(into).await);
+    }
 }
 
 #[cfg(test)]
@@ -158,6 +193,8 @@ mod tests {
         let failure = Credentials::new(Auth::Command("echo not signed in >&2; exit 3".to_owned()));
         let error = failure.token().await.unwrap_err();
         assert!(error.contains("not signed in") && error.contains('3'), "{error}");
+        let held = Credentials::new(Auth::Command("sleep 60 & echo token".to_owned()));
+        assert_eq!(held.token().await.unwrap().unwrap().reveal(), "token");
         let silent = Credentials::new(Auth::Command("true".to_owned()));
         assert!(silent.token().await.unwrap_err().contains("printed nothing"));
     }

@@ -66,14 +66,14 @@ pub(super) fn parts_of(content: &[Content], with_images: bool) -> Vec<Part<'_>> 
         if with_images {
             Part::Image { mime_type, data }
         } else {
-            Part::text(format!("[{what} of type {mime_type}, which this model cannot see]"))
+            Part::text(format!("\n[{what} of type {mime_type}, which this model cannot see]\n"))
         }
     };
     let parts = content.iter().map(|piece| match piece {
         Content::Text { text } => Part::text(text.as_str()),
         Content::Image { data, mime_type, .. } => image(mime_type, data, "an image"),
         Content::Audio { mime_type, .. } => {
-            Part::text(format!("[a sound of type {mime_type}, which this model cannot hear]"))
+            Part::text(format!("\n[a sound of type {mime_type}, which this model cannot hear]\n"))
         }
         Content::Link(link) => Part::text(link_text(link)),
         Content::Resource(resource) => match (&resource.body, resource.mime_type.as_deref()) {
@@ -89,7 +89,7 @@ pub(super) fn parts_of(content: &[Content], with_images: bool) -> Vec<Part<'_>> 
 fn link_text(link: &ResourceLink) -> String {
     let name = link.title.as_deref().unwrap_or(&link.name);
     let about = link.description.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
-    format!("[resource {name} at {}{about}]", link.uri)
+    format!("\n[resource {name} at {}{about}]\n", link.uri)
 }
 
 fn resource_text(resource: &EmbeddedResource) -> String {
@@ -99,7 +99,7 @@ fn resource_text(resource: &EmbeddedResource) -> String {
         ResourceBody::Blob(data) => {
             let mime_type = resource.mime_type.as_deref().unwrap_or("unknown type");
             format!(
-                "[binary resource {uri} ({mime_type}, {} bytes), not readable as text]",
+                "\n[binary resource {uri} ({mime_type}, {} bytes), not readable as text]\n",
                 data.len() / 4 * 3
             )
         }

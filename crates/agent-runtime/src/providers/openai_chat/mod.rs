@@ -9,6 +9,9 @@ mod endpoint;
 mod error;
 mod inline;
 mod learn;
+pub mod probe;
+#[cfg(test)]
+mod provider_tests;
 mod reading;
 mod request;
 mod send;
@@ -32,7 +35,7 @@ use crate::providers::auth::{Auth, Credentials};
 use crate::providers::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions};
 
 /// How long a server may be silent: before its answer begins and between any two pieces of it.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// How often a request that failed for the moment is sent again.
 pub const RETRIES: u32 = 2;
@@ -139,7 +142,7 @@ impl Provider for OpenAiChat {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError> {
-        self.0.open(&request).await
+        Ok(self.0.begin(&request).await?.into_stream())
     }
 
     fn take_notices(&self) -> Vec<String> {

@@ -23,12 +23,14 @@ const DRAIN: Duration = Duration::from_millis(25);
 
 /// One answer being read.
 pub(super) struct Reading {
-    body: BoxStream<'static, Result<Bytes, String>>,
+    /// Until it has ended or been given up.
+    body: Option<BoxStream<'static, Result<Bytes, String>>>,
     reader: ChatStream,
     agent: String,
     idle: Duration,
     ready: VecDeque<ModelDelta>,
     failure: Option<Failure>,
+    reads: usize,
 }
 
 impl Reading {
@@ -36,7 +38,15 @@ impl Reading {
     pub(super) fn new(response: Response, reader: ChatStream, agent: &str, idle: Duration) -> Self {
         let body = response.bytes_stream().map(|read| read.map_err(|cause| root_cause(&cause)));
         let agent = agent.to_owned();
-        Self { body: body.boxed(), reader, agent, idle, ready: VecDeque::new(), failure: None }
+        Self {
+            body: Some(body.boxed()),
+            reader,
+            agent,
+            idle,
+            ready: VecDeque::new(),
+            failure: None,
+            reads: 0,
+        }
     }
 
     /// Reads until there is something to hand out.
@@ -62,7 +72,8 @@ impl Reading {
         .boxed()
     }
 
-    async fn next(&mut self) -> Option<Result<ModelDelta, ProviderError>> {
+    /// The next piece of the answer.
+    pub(super) async fn next(&mut self) -> Option<Result<ModelDelta, ProviderError>> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
                 if matches!(delta, ModelDelta::Finish(_)) {
@@ -71,18 +82,24 @@ impl Reading {
                 return Some(Ok(delta));
             }
             if let Some(failure) = self.failure.take() {
-                self.body = stream::empty().boxed();
+                self.body = None;
                 return Some(Err(failure.error));
             }
-            if self.reader.is_done() || self.is_over() {
+            if self.reader.is_done() || self.body.is_none() {
                 return None;
             }
             self.read().await;
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.body.size_hint() == (0, Some(0))
+    /// Whether the body is an event stream, as far as it has come.
+    pub(super) fn is_event_stream(&self) -> bool {
+        self.reader.is_event_stream()
+    }
+
+    /// How often something came from the connection.
+    pub(super) fn reads(&self) -> usize {
+        self.reads
     }
 
     /// One read from the connection.
@@ -90,8 +107,12 @@ impl Reading {
         let is_finished = self.reader.is_finished();
         let patience = if is_finished { LINGER } else { self.idle };
         let mut deltas = Vec::new();
-        let result = match timeout(patience, self.body.next()).await {
-            Ok(Some(Ok(bytes))) => self.reader.push(&bytes, &mut deltas),
+        let Some(body) = &mut self.body else { return };
+        let result = match timeout(patience, body.next()).await {
+            Ok(Some(Ok(bytes))) => {
+                self.reads += 1;
+                self.reader.push(&bytes, &mut deltas)
+            }
             Ok(Some(Err(cause))) => match self.reader.end(&mut deltas) {
                 Err(_) => Err(error::truncated(&self.agent, &cause)),
                 Ok(()) => Ok(()),
@@ -108,9 +129,9 @@ impl Reading {
     }
 
     async fn drain(&mut self) {
-        let rest = async { while let Some(Ok(_)) = self.body.next().await {} };
+        let Some(mut body) = self.body.take() else { return };
+        let rest = async { while let Some(Ok(_)) = body.next().await {} };
         // When it does not end, the connection is given up.
         drop(timeout(DRAIN, rest).await);
-        self.body = stream::empty().boxed();
     }
 }

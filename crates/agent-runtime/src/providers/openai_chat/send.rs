@@ -9,29 +9,36 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
-use tokio::time::{sleep, timeout};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::Inner;
 use super::endpoint::{Endpoint, shown};
 use super::error::{self, Failure};
 use super::learn;
 use super::reading::Reading;
-use super::request::Body;
+use super::request::{self, Body};
 use super::stream::ChatStream;
-use crate::provider::{ModelRequest, ModelStream, ProviderError};
+use crate::provider::{ModelRequest, ProviderError};
 use crate::providers::http::root_cause;
 
 /// The first wait before asking again; doubled each time.
 const BACK_OFF: Duration = Duration::from_millis(500);
 
 /// The longest wait a server can ask for; when it wants more, the user is told instead.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+const MAX_RETRY_AFTER: Duration = Duration::from_mins(1);
 
 /// How long a server that says it is loading its model is waited for, in tries a second apart.
 const LOADING_TRIES: u32 = 120;
 
 /// The most bytes read of the body of a refusal.
 const MAX_REFUSAL: usize = 64 * 1024;
+
+/// The most bytes read of a list of models.
+const MAX_LISTING: usize = 4 * 1024 * 1024;
+
+/// How long the body of a refusal or a list may take.
+const BODY_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that stays the same while a request is tried.
 struct Route {
@@ -48,8 +55,8 @@ enum Refusal {
 }
 
 impl Inner {
-    /// Opens the stream of an answer.
-    pub(super) async fn open(&self, request: &ModelRequest) -> Result<ModelStream, ProviderError> {
+    /// Asks until an answer begins.
+    pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Reading, ProviderError> {
         let route = self.route().await?;
         let mut retries = 0;
         let mut loading = 0;
@@ -58,7 +65,7 @@ impl Inner {
             let without = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let body = Body::new(request, &self.extras, &without);
             let refusal = match self.attempt(&route, request, &body).await {
-                Ok(reading) => return Ok(reading.into_stream()),
+                Ok(reading) => return Ok(reading),
                 Err(refusal) => refusal,
             };
             let failure = match refusal {
@@ -122,6 +129,21 @@ impl Inner {
         Ok(headers)
     }
 
+    /// A JSON answer to `GET url` with the agent's credentials; nothing for any other.
+    pub(super) async fn get(&self, url: &Url) -> Option<Value> {
+        let route = self.route().await.ok()?;
+        let headers = self.headers(&route).await.ok()?;
+        let response = route.client.get(url.clone()).headers(headers).send().await.ok()?;
+        let is_success = response.status().is_success();
+        let body = read_some(response, MAX_LISTING).await;
+        if is_success { serde_json::from_slice(&body).ok() } else { None }
+    }
+
+    /// Whether the server has refused requests with tools.
+    pub(super) fn refuses_tools(&self) -> bool {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(request::TOOLS)
+    }
+
     async fn attempt(
         &self,
         route: &Route,
@@ -166,22 +188,13 @@ impl Inner {
         ProviderError::TimedOut { agent: self.config.agent.clone(), seconds }
     }
 
-    async fn refusal(&self, mut response: Response, url: &Url) -> Refusal {
+    async fn refusal(&self, response: Response, url: &Url) -> Refusal {
         let status = response.status().as_u16();
         let agent = self.config.agent.clone();
         let retry_after = error::retry_after(response.headers());
         let location =
             response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let mut body = Vec::new();
-        let read = async {
-            while body.len() < MAX_REFUSAL
-                && let Ok(Some(bytes)) = response.chunk().await
-            {
-                body.extend_from_slice(&bytes[..bytes.len().min(MAX_REFUSAL - body.len())]);
-            }
-        };
-        // A server that does not finish its refusal has refused all the same.
-        drop(timeout(self.config.connect_timeout, read).await);
+        let body = read_some(response, MAX_REFUSAL).await;
         if matches!(status, 401 | 403) {
             return Refusal::Credentials(ProviderError::Unauthorized { agent, url: shown(url), status });
         }
@@ -212,6 +225,19 @@ impl Inner {
         tracing::warn!("{notice}");
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
     }
+}
+
+/// At most `most` bytes of a body, as far as it comes in time: a server that does not finish its refusal has
+/// refused all the same.
+async fn read_some(mut response: Response, most: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    let until = Instant::now() + BODY_PATIENCE;
+    while body.len() < most
+        && let Ok(Ok(Some(bytes))) = timeout_at(until, response.chunk()).await
+    {
+        body.extend_from_slice(&bytes[..bytes.len().min(most - body.len())]);
+    }
+    body
 }
 
 /// How long to wait before try `retries + 1`; `None` when it would be in vain.

@@ -146,6 +146,12 @@ impl ChatStream {
         self.answer.is_done
     }
 
+    /// What came is an event stream; not so before the first byte that tells.
+    #[must_use]
+    pub fn is_event_stream(&self) -> bool {
+        matches!(self.body, Body::Events(_))
+    }
+
     /// The server gave a finish reason; only tokens used and `[DONE]` may follow.
     #[must_use]
     pub fn is_finished(&self) -> bool {

@@ -69,9 +69,7 @@ fn meaning(stream: &str) -> String {
 
 /// Events of these data, then `[DONE]`.
 fn events(data: &[&str]) -> String {
-    let mut stream: String = data.iter().map(|data| format!("data: {data}\n\n")).collect();
-    stream.push_str("data: [DONE]\n\n");
-    stream
+    data.iter().chain(&["[DONE]"]).flat_map(|data| ["data: ", *data, "\n\n"]).collect()
 }
 
 fn text(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Entries grouped into finished turns, whatever state a cancel, a failure or a crash left them in.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use session_model::{
@@ -43,9 +43,10 @@ impl PastTurn {
 /// The turns of `history` that a model is told of, oldest first.
 pub(super) fn turns<'a>(history: impl IntoIterator<Item = &'a Entry>) -> Vec<PastTurn> {
     let mut drafts: Vec<Draft<'_>> = Vec::new();
+    let mut places: HashMap<&TurnId, usize> = HashMap::new();
     for entry in history {
-        let at = drafts.iter().rposition(|draft| *draft.turn == entry.turn).unwrap_or_else(|| {
-            drafts.push(Draft::new(&entry.turn));
+        let at = *places.entry(&entry.turn).or_insert_with(|| {
+            drafts.push(Draft::default());
             drafts.len() - 1
         });
         drafts[at].items.push(&entry.item);
@@ -54,16 +55,13 @@ pub(super) fn turns<'a>(history: impl IntoIterator<Item = &'a Entry>) -> Vec<Pas
     drafts.iter().filter_map(|draft| draft.finish(&mut ids)).collect()
 }
 
+/// The items of one turn.
+#[derive(Default)]
 struct Draft<'a> {
-    turn: &'a TurnId,
     items: Vec<&'a Item>,
 }
 
-impl<'a> Draft<'a> {
-    fn new(turn: &'a TurnId) -> Self {
-        Self { turn, items: Vec::new() }
-    }
-
+impl Draft<'_> {
     fn finish(&self, ids: &mut HashSet<String>) -> Option<PastTurn> {
         let mut user: Option<Vec<Content>> = None;
         let mut steps = Steps::default();

@@ -7,3 +7,4 @@ mod real_tools;
 mod replies;
 mod rig;
 mod trouble;
+mod walk;

@@ -4,6 +4,7 @@
 //! [`session_model::Entry`]s. It reads no clock and no home directory.
 
 mod error;
+pub mod export;
 mod files;
 pub mod fold;
 mod lease;

@@ -186,20 +186,32 @@ fn trimmed_items(items: &[Value], budget: &mut usize) -> Vec<Value> {
     kept
 }
 
+/// Short members go first: a path must not be lost behind a long text.
 fn trimmed_members(members: &Map<String, Value>, budget: &mut usize) -> Map<String, Value> {
-    let mut kept = Map::new();
-    for (index, (name, member)) in members.iter().enumerate() {
-        if *budget == 0 {
-            kept.insert(
-                "…".to_owned(),
-                Value::String(format!("[… {} members omitted]", members.len() - index)),
-            );
-            break;
+    let mut values = vec![None; members.len()];
+    for short in [true, false] {
+        for (slot, (name, member)) in values.iter_mut().zip(members) {
+            if is_short(member) == short && *budget > 0 {
+                *budget = budget.saturating_sub(name.len());
+                *slot = Some(trimmed(member, budget));
+            }
         }
-        *budget = budget.saturating_sub(name.len());
-        kept.insert(name.clone(), trimmed(member, budget));
+    }
+    let omitted = values.iter().filter(|value| value.is_none()).count();
+    let kept = members.keys().zip(values).filter_map(|(name, value)| Some((name.clone(), value?)));
+    let mut kept: Map<String, Value> = kept.collect();
+    if omitted > 0 {
+        kept.insert("…".to_owned(), Value::String(format!("[… {omitted} members omitted]")));
     }
     kept
+}
+
+fn is_short(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => text.len() <= 256,
+        Value::Array(_) | Value::Object(_) => false,
+    }
 }
 
 #[cfg(test)]
@@ -244,12 +256,13 @@ mod tests {
 
     #[test]
     fn a_large_value_keeps_its_shape_and_loses_text() {
-        let value = json!({"path": "/w/a", "content": "x".repeat(100_000)});
+        let value = json!({"content": "x".repeat(100_000), "more": "y".repeat(100_000), "path": "/w/a"});
         let kept = cut_value(&value);
         assert_eq!(kept["path"], "/w/a");
         let content = kept["content"].as_str().unwrap();
         assert!(content.len() < MAX_TEXT + 64);
         assert!(content.ends_with("bytes omitted]"), "{}", &content[content.len() - 40..]);
+        assert_eq!(kept["…"], "[… 1 members omitted]");
     }
 
     #[test]

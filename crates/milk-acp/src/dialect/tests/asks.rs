@@ -4,8 +4,8 @@ use acp_rpc::{RequestError, RpcError};
 use serde_json::json;
 use serde_json::value::RawValue;
 use session_model::{
-    Answer, Ask, AskOption, AskOptionKind, ElicitAsk, FileChange, FileOp, Location, PermissionAsk, ToolCallUpdate,
-    ToolContent, ToolKind, ToolStatus,
+    Answer, Ask, AskOption, AskOptionKind, ElicitAsk, FileChange, FileOp, Location, PermissionAsk,
+    ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 
 use super::{Dialect, line, v1, v1_full, v2};
@@ -47,8 +47,8 @@ fn asked(dialect: &Dialect, ask: &Ask) -> String {
 #[test]
 fn a_permission_shows_the_call_with_its_diff_in_each_versions_form() {
     let ask = Ask::Permission(Box::new(permission()));
-    insta::assert_snapshot!(asked(&v1(), &ask), @"");
-    insta::assert_snapshot!(asked(&v2(), &ask), @"");
+    insta::assert_snapshot!(asked(&v1(), &ask), @r#"session/request_permission {"sessionId":"s1","toolCall":{"toolCallId":"c1","kind":"edit","status":"pending","title":"edit_file: /w/a","name":"edit_file","content":[{"type":"diff","path":"/w/a","oldText":"a\n","newText":"b\n"}],"locations":[{"path":"/w/a"}],"rawInput":{"path":"a"}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"allow_always","name":"Always allow edit_file","kind":"allow_always"},{"optionId":"reject","name":"Reject","kind":"reject_once"},{"optionId":"reject_always","name":"Never","kind":"reject_always"}]}"#);
+    insta::assert_snapshot!(asked(&v2(), &ask), @r#"session/request_permission {"sessionId":"s1","title":"edit_file: /w/a","description":"Changes one line","subject":{"type":"tool_call","toolCall":{"toolCallId":"c1","name":"edit_file","title":"edit_file: /w/a","kind":"edit","status":"pending","content":[{"type":"diff","changes":[{"fileType":"text","operation":"modify","path":"/w/a"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\n--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n"}}],"locations":[{"path":"/w/a"}],"rawInput":{"path":"a"}}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"allow_always","name":"Always allow edit_file","kind":"allow_always"},{"optionId":"reject","name":"Reject","kind":"reject_once"},{"optionId":"reject_always","name":"Never","kind":"reject_always"}]}"#);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_call_that_says_little_is_filled_up_from_the_question_in_version_1() {
     ask.tool_call = ToolCallUpdate::new("c1".into());
     ask.options.truncate(1);
     let ask = Ask::Permission(Box::new(ask));
-    insta::assert_snapshot!(asked(&v1(), &ask), @"");
+    insta::assert_snapshot!(asked(&v1(), &ask), @r#"session/request_permission {"sessionId":"s1","toolCall":{"toolCallId":"c1","title":"edit_file: /w/a","content":[{"type":"content","content":{"type":"text","text":"Changes one line"}}]},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"}]}"#);
 }
 
 fn form() -> ElicitAsk {
@@ -75,7 +75,7 @@ fn form() -> ElicitAsk {
 #[test]
 fn a_form_goes_only_to_clients_that_show_forms() {
     let ask = Ask::Elicit(form());
-    insta::assert_snapshot!(asked(&v2(), &ask), @"");
+    insta::assert_snapshot!(asked(&v2(), &ask), @r#"elicitation/create {"mode":"form","sessionId":"s1","toolCallId":"c1","requestedSchema":{"type":"object","properties":{"choice":{"type":"string","oneOf":[{"const":"a","title":"A"}]}},"required":["choice"]},"message":"Which?"}"#);
     assert_eq!(asked(&v1_full(), &ask), asked(&v2(), &ask));
     assert!(v1().view("s1".into()).ask(&ask).is_none());
     let plain = super::dialect(r#"{"protocolVersion":2}"#);

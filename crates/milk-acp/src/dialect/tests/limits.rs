@@ -52,7 +52,8 @@ fn many_blocks_of_one_message_are_spread_over_updates() {
 
 #[test]
 fn an_image_that_fits_no_line_is_named_instead() {
-    let content = Content::Image { data: "A".repeat(2 * MAX_LINE), mime_type: "image/png".to_owned(), uri: None };
+    let content =
+        Content::Image { data: "A".repeat(2 * MAX_LINE), mime_type: "image/png".to_owned(), uri: None };
     for dialect in [rich(1), rich(2)] {
         let event = Event::MessageDelta { id: "m1".into(), role: Role::Agent, content: content.clone() };
         let said = updates(&dialect, &event);
@@ -74,7 +75,10 @@ fn call(content: Vec<ToolContent>, input: Value) -> Event {
 #[test]
 fn long_tool_texts_are_cut_with_a_notice() {
     let long = "é".repeat(100_000);
-    let event = call(vec![ToolContent::Content(Content::text(long.as_str()))], json!({"content": long, "path": "/w/a"}));
+    let event = call(
+        vec![ToolContent::Content(Content::text(long.as_str()))],
+        json!({"content": long, "path": "/w/a"}),
+    );
     for dialect in [v1(), v2()] {
         let said = updates(&dialect, &event);
         let shown = said[0]["content"][0]["content"]["text"].as_str().unwrap();
@@ -96,7 +100,10 @@ fn a_change_that_fits_no_line_is_named_instead() {
     let said = updates(&v1(), &event);
     assert_eq!(said[0]["content"][0]["content"]["text"], "[change of /w/a not shown: 2097152 bytes]");
     let said = updates(&v2(), &event);
-    assert_eq!(said[0]["content"][0]["changes"], json!([{"fileType": "text", "operation": "add", "path": "/w/a"}]));
+    assert_eq!(
+        said[0]["content"][0]["changes"],
+        json!([{"fileType": "text", "operation": "add", "path": "/w/a"}])
+    );
     assert_eq!(said[0]["content"][0].get("patch"), None);
 }
 

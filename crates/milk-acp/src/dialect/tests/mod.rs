@@ -40,7 +40,9 @@ fn v1_full() -> Dialect {
 }
 
 fn v2() -> Dialect {
-    dialect(r#"{"protocolVersion":2,"info":{"name":"t","version":"1"},"capabilities":{"elicitation":{"form":{}}}}"#)
+    dialect(
+        r#"{"protocolVersion":2,"info":{"name":"t","version":"1"},"capabilities":{"elicitation":{"form":{}}}}"#,
+    )
 }
 
 fn dialect(initialize: &str) -> Dialect {

@@ -70,12 +70,78 @@ fn what_is_no_whole_number_is_invalid_and_named() {
 
 #[test]
 fn version_1_is_told_in_its_own_names_what_works() {
-    insta::assert_snapshot!(format!("{:#}", result(r#"{"protocolVersion":1}"#, &server())), @"");
+    insta::assert_snapshot!(format!("{:#}", result(r#"{"protocolVersion":1}"#, &server())), @r#"
+    {
+      "protocolVersion": 1,
+      "agentCapabilities": {
+        "loadSession": true,
+        "promptCapabilities": {
+          "image": false,
+          "audio": false,
+          "embeddedContext": false
+        },
+        "mcpCapabilities": {
+          "http": false,
+          "sse": false
+        },
+        "sessionCapabilities": {
+          "list": {},
+          "delete": {},
+          "additionalDirectories": {},
+          "resume": {},
+          "close": {}
+        },
+        "auth": {},
+        "_meta": {
+          "milk": {
+            "notifications": [
+              "_milk/route",
+              "_milk/warning"
+            ]
+          }
+        }
+      },
+      "authMethods": [],
+      "agentInfo": {
+        "name": "milk",
+        "version": "0.1.0"
+      }
+    }
+    "#);
 }
 
 #[test]
 fn version_2_is_told_in_its_own_names_what_works() {
-    insta::assert_snapshot!(format!("{:#}", result(r#"{"protocolVersion":2}"#, &server())), @"");
+    insta::assert_snapshot!(format!("{:#}", result(r#"{"protocolVersion":2}"#, &server())), @r#"
+    {
+      "protocolVersion": 2,
+      "info": {
+        "name": "milk",
+        "version": "0.1.0"
+      },
+      "capabilities": {
+        "session": {
+          "delete": {},
+          "additionalDirectories": {}
+        },
+        "_meta": {
+          "milk": {
+            "notifications": [
+              "_milk/route",
+              "_milk/warning"
+            ],
+            "promptAck": {
+              "default": "turn_end",
+              "supported": [
+                "turn_end",
+                "insertion"
+              ]
+            }
+          }
+        }
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -116,7 +182,8 @@ fn malformed_capabilities_are_not_advertised() {
         r#"{"elicitation":{"form":true,"url":null}}"#,
         r#"{"session":{"configOptions":{"boolean":true},"notices":false},"fs":{"readTextFile":"yes"},"terminal":1}"#,
     ] {
-        let v1 = dialect(&format!(r#"{{"protocolVersion":1,"clientCapabilities":{capabilities}}}"#)).features();
+        let v1 =
+            dialect(&format!(r#"{{"protocolVersion":1,"clientCapabilities":{capabilities}}}"#)).features();
         assert_eq!(ClientFeatures { usage: false, ..v1 }, ClientFeatures::default(), "{capabilities}");
         let v2 = dialect(&format!(r#"{{"protocolVersion":2,"capabilities":{capabilities}}}"#)).features();
         assert!(!v2.elicit_form && !v2.elicit_url, "{capabilities}");
@@ -177,12 +244,10 @@ fn the_moment_of_the_response_is_chosen_by_the_first_that_says_so() {
     let keyed = r#"{"sessionId":"s","prompt":[{"type":"text","text":"x"}],"idempotencyKey":"k",
         "_meta":{"milk":{"promptAck":"turn_end"}}}"#;
     let by_default = v2();
-    assert_eq!([plain, held, early, keyed].map(|prompt| ack(&by_default, prompt)), [
-        Ack::TurnEnd,
-        Ack::TurnEnd,
-        Ack::Insertion,
-        Ack::Insertion
-    ]);
+    assert_eq!(
+        [plain, held, early, keyed].map(|prompt| ack(&by_default, prompt)),
+        [Ack::TurnEnd, Ack::TurnEnd, Ack::Insertion, Ack::Insertion]
+    );
     let asked = dialect(r#"{"protocolVersion":2,"_meta":{"milk":{"promptAck":"insertion"}}}"#);
     assert_eq!([plain, held].map(|prompt| ack(&asked, prompt)), [Ack::Insertion, Ack::TurnEnd]);
     let set = ServerInfo { default_ack: Ack::Insertion, ..server() };

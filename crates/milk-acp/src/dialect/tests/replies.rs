@@ -55,14 +55,14 @@ fn commands() -> Vec<Command> {
 #[test]
 fn a_new_session_has_its_settings_and_where_there_is_a_place_its_commands() {
     let reply = Reply::NewSession { session: "s1".into(), options: options(), commands: commands() };
-    insta::assert_snapshot!(worded(&v1(), "NewSessionResponse", &reply).to_string(), @"");
-    insta::assert_snapshot!(worded(&v2(), "NewSessionResponse", &reply).to_string(), @"");
+    insta::assert_snapshot!(worded(&v1(), "NewSessionResponse", &reply).to_string(), @r#"{"sessionId":"s1","modes":{"currentModeId":"ask","availableModes":[{"id":"ask","name":"ASK","description":"d"}]},"configOptions":[{"id":"mode","name":"MODE","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"ASK","description":"d"}]},{"id":"model","name":"MODEL","category":"model","type":"select","currentValue":"m","options":[{"value":"m","name":"M","description":"d"}]},{"id":"think","name":"THINK","category":"thought_level","type":"select","currentValue":"off","options":[{"value":"on","name":"On"},{"value":"off","name":"Off"}]}]}"#);
+    insta::assert_snapshot!(worded(&v2(), "NewSessionResponse", &reply).to_string(), @r#"{"sessionId":"s1","configOptions":[{"configId":"mode","name":"MODE","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"ASK","description":"d"}]},{"configId":"model","name":"MODEL","category":"model","type":"select","currentValue":"m","options":[{"value":"m","name":"M","description":"d"}]},{"configId":"think","name":"THINK","category":"thought_level","type":"boolean","currentValue":false}],"availableCommands":[{"type":"command","name":"help","description":"d","input":{"type":"text","hint":"h"}}]}"#);
 }
 
 #[test]
 fn an_opened_session_is_told_like_a_new_one_without_the_id() {
     let reply = Reply::OpenSession { options: options(), commands: commands() };
-    insta::assert_snapshot!(worded(&v2(), "ResumeSessionResponse", &reply).to_string(), @"");
+    insta::assert_snapshot!(worded(&v2(), "ResumeSessionResponse", &reply).to_string(), @r#"{"configOptions":[{"configId":"mode","name":"MODE","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"ASK","description":"d"}]},{"configId":"model","name":"MODEL","category":"model","type":"select","currentValue":"m","options":[{"value":"m","name":"M","description":"d"}]},{"configId":"think","name":"THINK","category":"thought_level","type":"boolean","currentValue":false}],"availableCommands":[{"type":"command","name":"help","description":"d","input":{"type":"text","hint":"h"}}]}"#);
     let loaded = worded(&v1(), "LoadSessionResponse", &reply);
     assert_valid(&v1(), "ResumeSessionResponse", &loaded);
     let new = Reply::NewSession { session: "s1".into(), options: options(), commands: commands() };
@@ -90,7 +90,7 @@ fn a_page_of_sessions_ends_with_a_cursor_only_when_there_is_more() {
         },
     ];
     let reply = Reply::ListSessions { sessions: rows, next: Some(50) };
-    insta::assert_snapshot!(worded(&v1(), "ListSessionsResponse", &reply).to_string(), @"");
+    insta::assert_snapshot!(worded(&v1(), "ListSessionsResponse", &reply).to_string(), @r#"{"sessions":[{"sessionId":"s1","cwd":"/w","additionalDirectories":["/x"],"title":"T","updatedAt":"2026-09-28T09:30:00Z"},{"sessionId":"s2","cwd":"/w","updatedAt":"2026-09-28T09:30:00.5Z"}],"nextCursor":"bzo1MA=="}"#);
     assert_eq!(worded(&v1(), "ListSessionsResponse", &reply), worded(&v2(), "ListSessionsResponse", &reply));
     let empty = Reply::ListSessions { sessions: Vec::new(), next: None };
     for dialect in [v1(), v2()] {
@@ -118,15 +118,18 @@ fn a_finished_turn_is_told_in_each_versions_way() {
         assert_eq!(worded(&v1(), "PromptResponse", &reply), json!({"stopReason": word}));
         assert_eq!(worded(&v2(), "PromptResponse", &reply), json!({"messageId": "u1"}));
     }
-    assert_ne!(worded(&v1(), "PromptResponse", &reply(Some(StopReason::Error), None))["stopReason"], "end_turn");
+    assert_ne!(
+        worded(&v1(), "PromptResponse", &reply(Some(StopReason::Error), None))["stopReason"],
+        "end_turn"
+    );
     assert_eq!(worded(&v2(), "PromptResponse", &reply(None, None)), json!({"messageId": "u1"}));
 }
 
 #[test]
 fn a_changed_setting_is_answered_with_all_of_them() {
     let reply = Reply::OptionSet { options: options() };
-    insta::assert_snapshot!(worded(&v1_full(), "SetSessionConfigOptionResponse", &reply).to_string(), @"");
-    insta::assert_snapshot!(worded(&v2(), "SetSessionConfigOptionResponse", &reply).to_string(), @"");
+    insta::assert_snapshot!(worded(&v1_full(), "SetSessionConfigOptionResponse", &reply).to_string(), @r#"{"configOptions":[{"id":"mode","name":"MODE","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"ASK","description":"d"}]},{"id":"model","name":"MODEL","category":"model","type":"select","currentValue":"m","options":[{"value":"m","name":"M","description":"d"}]},{"id":"think","name":"THINK","category":"thought_level","type":"boolean","currentValue":false}]}"#);
+    insta::assert_snapshot!(worded(&v2(), "SetSessionConfigOptionResponse", &reply).to_string(), @r#"{"configOptions":[{"configId":"mode","name":"MODE","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"ASK","description":"d"}]},{"configId":"model","name":"MODEL","category":"model","type":"select","currentValue":"m","options":[{"value":"m","name":"M","description":"d"}]},{"configId":"think","name":"THINK","category":"thought_level","type":"boolean","currentValue":false}]}"#);
 }
 
 #[test]

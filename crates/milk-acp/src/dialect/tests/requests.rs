@@ -21,7 +21,8 @@ fn refused(dialect: &Dialect, method: &str, text: &str) -> String {
 
 #[test]
 fn session_new_is_read_alike() {
-    let text = r#"{"cwd":"/w","mcpServers":[],"additionalDirectories":["/x"],"_meta":{"milk":{"fresh":true}}}"#;
+    let text =
+        r#"{"cwd":"/w","mcpServers":[],"additionalDirectories":["/x"],"_meta":{"milk":{"fresh":true}}}"#;
     let command = Command::NewSession(NewSession {
         cwd: "/w".to_owned(),
         additional_directories: vec!["/x".to_owned()],
@@ -60,7 +61,11 @@ fn a_relative_folder_is_left_to_the_session_and_an_empty_one_refused() {
             "`cwd` is empty; send the absolute path of an existing directory"
         );
         assert_eq!(
-            refused(&dialect, "session/new", r#"{"cwd":"/w","mcpServers":[],"additionalDirectories":["/x","y"]}"#),
+            refused(
+                &dialect,
+                "session/new",
+                r#"{"cwd":"/w","mcpServers":[],"additionalDirectories":["/x","y"]}"#
+            ),
             "`additionalDirectories[1]` is not an absolute path; send one"
         );
         assert!(refused(&dialect, "session/new", "{}").contains("`cwd`"));
@@ -71,7 +76,8 @@ fn a_relative_folder_is_left_to_the_session_and_an_empty_one_refused() {
 #[test]
 fn mcp_servers_need_a_transport_that_is_advertised() {
     let stdio = r#"{"name":"git","command":"/bin/git-mcp","args":[],"env":[]}"#;
-    let Command::NewSession(new) = read(&v1(), "session/new", &format!(r#"{{"cwd":"/w","mcpServers":[{stdio}]}}"#))
+    let Command::NewSession(new) =
+        read(&v1(), "session/new", &format!(r#"{{"cwd":"/w","mcpServers":[{stdio}]}}"#))
     else {
         panic!("another command");
     };
@@ -81,12 +87,21 @@ fn mcp_servers_need_a_transport_that_is_advertised() {
         let text = format!(r#"{{"sessionId":"s","cwd":"/w","mcpServers":[{stdio},{server}]}}"#);
         for method in ["session/new", "session/load", "session/resume"] {
             let message = refused(&v1(), method, &text);
-            assert!(message.starts_with(&format!("`mcpServers[1]` (web) uses the transport {transport}")), "{message}");
+            assert!(
+                message.starts_with(&format!("`mcpServers[1]` (web) uses the transport {transport}")),
+                "{message}"
+            );
         }
     }
     for (server, said) in [
-        (r#"{"type":"stdio","name":"git","command":"/bin/git-mcp"}"#, "`mcpServers[0]` (git) uses the transport stdio"),
-        (r#"{"type":"http","name":"web","url":"https://x"}"#, "`mcpServers[0]` (web) uses the transport http"),
+        (
+            r#"{"type":"stdio","name":"git","command":"/bin/git-mcp"}"#,
+            "`mcpServers[0]` (git) uses the transport stdio",
+        ),
+        (
+            r#"{"type":"http","name":"web","url":"https://x"}"#,
+            "`mcpServers[0]` (web) uses the transport http",
+        ),
         (r#"{"type":"_mine","name":"own"}"#, "`mcpServers[0]` (own) uses the transport _mine"),
         (stdio, "mcpServers"),
     ] {
@@ -121,7 +136,11 @@ fn how_much_is_replayed_follows_the_method_and_the_cursor() {
     assert_eq!(read(&v2(), "session/resume", null), open(Replay::Nothing));
     assert_eq!(read(&v2(), "session/resume", start), open(Replay::Window));
     assert_eq!(
-        refused(&v2(), "session/resume", r#"{"sessionId":"s","cwd":"/w","replayFrom":{"type":"message","id":"m"}}"#),
+        refused(
+            &v2(),
+            "session/resume",
+            r#"{"sessionId":"s","cwd":"/w","replayFrom":{"type":"message","id":"m"}}"#
+        ),
         r#"`replayFrom` is of the unknown type message; send {"type":"start"}, or leave it out to replay nothing"#
     );
     for cursor in [r#""start""#, "{}", "[]", "5", "true", r#"{"type":5}"#] {
@@ -146,7 +165,10 @@ fn a_missing_or_null_session_is_refused_and_named() {
             }
             if method != "session/close" {
                 let message = refused(&dialect, method, &format!(r#"{{"sessionId":"",{rest}}}"#));
-                assert_eq!(message, "`sessionId` is empty; send the id that session/new returned", "{method}");
+                assert_eq!(
+                    message, "`sessionId` is empty; send the id that session/new returned",
+                    "{method}"
+                );
             }
         }
     }
@@ -205,7 +227,11 @@ fn a_prompt_keeps_its_blocks_in_order() {
             mime_type: Some("text/plain".to_owned()),
             size: Some(3),
         }),
-        Content::Image { data: "AA==".to_owned(), mime_type: "image/png".to_owned(), uri: Some("file:///p".to_owned()) },
+        Content::Image {
+            data: "AA==".to_owned(),
+            mime_type: "image/png".to_owned(),
+            uri: Some("file:///p".to_owned()),
+        },
         Content::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() },
         Content::Resource(EmbeddedResource {
             uri: "file:///b".to_owned(),
@@ -243,11 +269,15 @@ fn a_prompt_of_nothing_or_of_what_is_not_advertised_is_refused() {
                 )
             );
         }
-        for block in [r#"{"type":"hologram"}"#, "{}", r#"{"type":"text"}"#, r#"{"text":"x"}"#, "\"x\"", "null"] {
+        for block in
+            [r#"{"type":"hologram"}"#, "{}", r#"{"type":"text"}"#, r#"{"text":"x"}"#, "\"x\"", "null"]
+        {
             let text = format!(r#"{{"sessionId":"s","prompt":[{block}]}}"#);
             assert!(refused(&dialect, "session/prompt", &text).contains("prompt"), "{block}");
         }
-        for text in [r#"{"sessionId":"s"}"#, r#"{"sessionId":"s","prompt":"x"}"#, r#"{"sessionId":"s","content":[]}"#] {
+        for text in
+            [r#"{"sessionId":"s"}"#, r#"{"sessionId":"s","prompt":"x"}"#, r#"{"sessionId":"s","content":[]}"#]
+        {
             assert!(refused(&dialect, "session/prompt", text).contains("prompt"), "{text}");
         }
     }
@@ -255,7 +285,9 @@ fn a_prompt_of_nothing_or_of_what_is_not_advertised_is_refused() {
 
 #[test]
 fn an_idempotency_key_has_1_to_255_characters() {
-    let prompt = |key: &str| format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x"}}],"idempotencyKey":{key}}}"#);
+    let prompt = |key: &str| {
+        format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x"}}],"idempotencyKey":{key}}}"#)
+    };
     for key in ["k".to_owned(), "é".repeat(255)] {
         let Command::Prompt(read) = read(&v2(), "session/prompt", &prompt(&format!("\"{key}\""))) else {
             panic!("another command");
@@ -266,15 +298,15 @@ fn an_idempotency_key_has_1_to_255_characters() {
     for key in ["\"\"".to_owned(), format!("\"{}\"", "k".repeat(256)), "5".to_owned(), "[]".to_owned()] {
         assert!(refused(&v2(), "session/prompt", &prompt(&key)).contains("idempotencyKey"), "{key}");
     }
-    let Command::Prompt(read) = read(&v2(), "session/prompt", &prompt("null")) else { panic!("another command") };
+    let Command::Prompt(read) = read(&v2(), "session/prompt", &prompt("null")) else {
+        panic!("another command")
+    };
     assert_eq!(read.key, None);
 }
 
 #[test]
 fn a_setting_is_changed_in_each_versions_form() {
-    let set = |value| {
-        Command::SetOption(SetOption { session: "s".into(), option: "o".to_owned(), value })
-    };
+    let set = |value| Command::SetOption(SetOption { session: "s".into(), option: "o".to_owned(), value });
     let text = |rest: &str| format!(r#"{{"sessionId":"s","configId":"o"{rest}}}"#);
     let method = "session/set_config_option";
     let choice = || set(OptionInput::Choice("auto".to_owned()));
@@ -283,7 +315,13 @@ fn a_setting_is_changed_in_each_versions_form() {
     for dialect in [v1(), v2()] {
         let toggle = read(&dialect, method, &text(r#","type":"boolean","value":true"#));
         assert_eq!(toggle, set(OptionInput::Toggle(true)));
-        for rest in ["", r#","type":"boolean""#, r#","type":"boolean","value":"on""#, r#","value":true"#, r#","value":null"#] {
+        for rest in [
+            "",
+            r#","type":"boolean""#,
+            r#","type":"boolean","value":"on""#,
+            r#","value":true"#,
+            r#","value":null"#,
+        ] {
             refused(&dialect, method, &text(rest));
         }
         let no_id = r#"{"sessionId":"s","optionId":"o","type":"boolean","value":true}"#;

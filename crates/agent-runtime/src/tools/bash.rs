@@ -149,14 +149,12 @@ impl Request {
     fn scopes(&self, workspace: &Workspace) -> (Vec<GrantScope>, Vec<String>) {
         let words = shell::words(&self.command).unwrap_or_default();
         let (mut scopes, mut outside) = (Vec::new(), Vec::new());
-        for path in words.iter().skip(1).filter_map(|word| path_in(word)) {
+        for path in words.iter().skip(1).flat_map(|word| paths_in(word)) {
             match Place::resolve(workspace, path) {
                 Ok(place) if place.inside => {}
                 Ok(place) => {
-                    outside.push(place.shown.display().to_string());
-                    if let Approval::Ask(ask) = place.read_approval() {
-                        scopes.extend(ask.scopes);
-                    }
+                    push_new(&mut outside, place.shown.display().to_string());
+                    push_new(&mut scopes, place.outside_scope());
                 }
                 // Not to be judged (a home folder, a loop of links): then not for always.
                 Err(_) => return (Vec::new(), vec![path.to_owned()]),
@@ -170,16 +168,24 @@ impl Request {
     }
 }
 
-/// The part of an argument that may be a path: all of it, or what follows an option's name.
-fn path_in(word: &str) -> Option<&str> {
-    if word.is_empty() || word == "/dev/null" {
-        return None;
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
     }
-    if !word.starts_with('-') {
-        return Some(word.split_once('=').map_or(word, |(_, value)| value)).filter(|path| !path.is_empty());
-    }
-    let at = word.find('=').map(|at| at + 1).or_else(|| word.find(['/', '~'])).or_else(|| word.find(".."))?;
-    Some(&word[at..]).filter(|path| !path.is_empty() && *path != "/dev/null")
+}
+
+/// The parts of an argument that may be a path: all of it, what follows an option's name, or its letter.
+fn paths_in(word: &str) -> impl Iterator<Item = &str> {
+    let is_option = word.starts_with('-');
+    let marks = ["/", "~", ".."].into_iter().filter_map(|mark| word.find(mark)).min();
+    let starts = [
+        (!is_option).then_some(0),
+        word.find('=').map(|at| at + 1),
+        marks.filter(|_| is_option),
+        (is_option && word.is_char_boundary(2)).then_some(2),
+    ];
+    let parts = starts.into_iter().flatten().filter_map(|at| word.get(at..));
+    parts.filter(|part| !part.is_empty() && *part != "/dev/null")
 }
 
 /// How a command came to its end.

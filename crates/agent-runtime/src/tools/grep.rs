@@ -101,7 +101,7 @@ fn matcher(args: Args<'_>) -> Result<RegexMatcher, String> {
     let literal = args.flag("literal", false)?;
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(args.flag("ignore_case", false)?).fixed_strings(literal);
-    builder.line_terminator(Some(b'\n')).crlf(true);
+    builder.crlf(true);
     builder.build(&pattern).map_err(|error| {
         if pattern.contains('\n') {
             return "`pattern` contains a line end; the search goes line by line".to_owned();

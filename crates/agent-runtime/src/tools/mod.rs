@@ -16,6 +16,8 @@ mod replace;
 mod search;
 pub mod shell;
 mod support;
+#[cfg(test)]
+mod tests;
 mod text;
 mod write_file;
 

@@ -70,6 +70,14 @@ fn squeezed(line: &str) -> String {
 }
 
 fn first_difference<'a>(have: &[&'a str], wanted: &[&'a str]) -> Option<(usize, &'a str, &'a str)> {
-    let differing = |(_, (have, want)): &(usize, (&&str, &&str))| !have.contains(**want);
-    have.iter().zip(wanted).enumerate().find(differing).map(|(i, (have, want))| (i, *have, *want))
+    let last = wanted.len() - 1;
+    // The wanted text may begin and end within a line.
+    let same = |i: usize, have: &str, want: &str| match i {
+        0 if last == 0 => have.contains(want),
+        0 => have.ends_with(want),
+        i if i == last => have.starts_with(want),
+        _ => have == want,
+    };
+    let pairs = have.iter().zip(wanted).enumerate();
+    pairs.map(|(i, (have, want))| (i, *have, *want)).find(|(i, have, want)| !same(*i, have, want))
 }

@@ -112,7 +112,8 @@ impl Place {
         ))
     }
 
-    fn outside_scope(&self) -> GrantScope {
+    /// The leave for this place and its neighbours in its folder.
+    pub(crate) fn outside_scope(&self) -> GrantScope {
         let is_folder = self.real.is_dir();
         let folder = if is_folder { Some(self.real.as_path()) } else { self.real.parent() };
         // The whole file system is no folder to grant: then it is the file alone.

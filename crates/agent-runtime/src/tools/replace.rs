@@ -31,13 +31,14 @@ pub(crate) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Rep
     if old == new {
         return Err("`old_string` and `new_string` are the same; nothing to change".to_owned());
     }
-    let (plain_old, plain_new) = (plain(old), plain(new));
+    let ends = Ends::of(text);
+    let (plain_old, plain_new) = (ends.plain(old), ends.plain(new));
     if plain_old == plain_new {
         // The model wants other line ends, so both sides are meant to the letter.
         let lines = Lines { plain: Cow::Borrowed(text), raw: text, pairs: Vec::new() };
         return lines.replace(old, new, all, |_, middle| middle.to_owned());
     }
-    let lines = Lines::of(text);
+    let lines = Lines::of(text, ends);
     let ends = |at: Range<usize>, middle: &str| lines.with_ends(at, middle);
     lines.replace(&plain_old, &plain_new, all, ends)
 }
@@ -51,8 +52,8 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn of(raw: &'a str) -> Self {
-        let plain = plain(raw);
+    fn of(raw: &'a str, ends: Ends) -> Self {
+        let plain = ends.plain(raw);
         let mut pairs = Vec::new();
         if plain.len() != raw.len() {
             let found = raw.match_indices("\r\n").enumerate();
@@ -134,11 +135,31 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn plain(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') {
-        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
-    } else {
-        Cow::Borrowed(text)
+/// What ends a line in a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// A line feed, with or without a carriage return before it.
+    LineFeed,
+    /// A carriage return: it alone, in a file without any line feed.
+    CarriageReturn,
+}
+
+impl Ends {
+    fn of(text: &str) -> Self {
+        let alone = text.contains('\r') && !text.contains('\n');
+        if alone { Self::CarriageReturn } else { Self::LineFeed }
+    }
+
+    /// `text` with every line end as a line feed.
+    fn plain(self, text: &str) -> Cow<'_, str> {
+        if !text.contains('\r') {
+            return Cow::Borrowed(text);
+        }
+        let plain = text.replace("\r\n", "\n");
+        Cow::Owned(match self {
+            Self::LineFeed => plain,
+            Self::CarriageReturn => plain.replace('\r', "\n"),
+        })
     }
 }
 

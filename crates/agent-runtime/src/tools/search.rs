@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::{DirEntry, WalkBuilder};
@@ -43,6 +44,7 @@ pub(crate) fn run(search: &Search, place: &Place, cx: &ToolCx) -> Result<String,
     let mut hits = Hits { cx, shown: String::new(), matches: 0, full: false, searched: 0, notes: Vec::new() };
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
+        .line_terminator(LineTerminator::crlf())
         .before_context(search.context)
         .after_context(search.context)
         .heap_limit(Some(MAX_LINE_BYTES))

@@ -1,0 +1,77 @@
+// Drives an agent with the official TypeScript SDK (ACP v2 by default): one prompt to its end, then list, close, resume
+// with replay and delete. Usage: ts_client.mjs VERSION CWD AGENT [ARG...]. Exits 0 when everything came as it should.
+import { spawn } from "node:child_process";
+import { Readable, Writable } from "node:stream";
+import assert from "node:assert";
+
+const [version, cwd, command, ...args] = process.argv.slice(2);
+const second = version === "2";
+const acp = await import("@agentclientprotocol/sdk" + (second ? "/experimental/v2" : ""));
+const { agent: methods, client: own } = acp.methods;
+const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+
+let text = "";
+let chunks = 0;
+let running = false;
+let turnEnded = () => {};
+const kinds = new Set();
+
+const app = acp.client({ name: "interop" });
+app.onNotification(own.session.update, ({ params: { update } }) => {
+  kinds.add(update.sessionUpdate);
+  if (update.sessionUpdate === "agent_message_chunk") {
+    text += update.content.text ?? "";
+    chunks += 1;
+  }
+  if (update.sessionUpdate === "state_update") {
+    if (update.state === "running") running = true;
+    if (update.state === "idle" && running) turnEnded(update.stopReason);
+  }
+});
+app.onRequest(own.session.requestPermission, ({ params: { options } }) => {
+  const allow = options.find((option) => option.kind === "allow_once");
+  return { outcome: { outcome: "selected", optionId: allow.optionId } };
+});
+
+const info = { name: "interop", version: "1" };
+const hello = second
+  ? { protocolVersion: 2, info, capabilities: {} }
+  : { protocolVersion: 1, clientInfo: info, clientCapabilities: {} };
+
+async function converse(agent) {
+  const { protocolVersion } = await agent.request(methods.initialize, hello);
+  assert.equal(protocolVersion, Number(version));
+  const { sessionId } = await agent.request(methods.session.new, { cwd, mcpServers: [] });
+  const end = new Promise((resolve) => (turnEnded = resolve));
+  const prompt = [{ type: "text", text: "What is in this project?" }];
+  const answer = await agent.request(methods.session.prompt, { sessionId, prompt });
+  const stop = second ? await end : answer.stopReason;
+  assert.equal(stop, "end_turn");
+  assert.ok(text, "the agent said nothing");
+  console.log(`stop=${stop} chunks=${chunks} updates=${[...kinds].join(",")}`);
+  console.log(text);
+  const { sessions } = await agent.request(methods.session.list, { cwd });
+  assert.ok(sessions.some((session) => session.sessionId === sessionId));
+  await agent.request(methods.session.close, { sessionId });
+  kinds.clear();
+  if (second) {
+    await agent.request(methods.session.resume, { sessionId, cwd, replayFrom: { type: "start" } });
+    assert.ok(kinds.has("user_message") && kinds.has("replay_complete"), [...kinds].join());
+  } else {
+    await agent.request(methods.session.load, { sessionId, cwd, mcpServers: [] });
+    assert.ok(kinds.has("user_message_chunk"), [...kinds].join());
+  }
+  await agent.request(methods.session.delete, { sessionId });
+}
+
+let failed = null;
+try {
+  await app.connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), converse);
+} catch (error) {
+  failed = error;
+  console.error(error);
+}
+const exited = new Promise((resolve) => child.on("exit", resolve));
+child.stdin.end();
+await exited;
+process.exit(failed ? 1 : 0);

@@ -40,22 +40,52 @@ where
     W: AsyncWrite,
     S: Service,
 {
+    let (peer, connection) = connect(reader, writer, config);
+    connection.run(build(peer)).await
+}
+
+/// The same in two steps, for a side that starts the conversation: the peer's handle at once, and a connection
+/// to be [run](Connection::run).
+///
+/// What is sent before that is queued.
+pub fn connect<R, W>(reader: R, writer: W, config: Config) -> (Peer, Connection<R, W>) {
     let core = Arc::new(Core::new(&config));
-    let _teardown = Teardown(Arc::clone(&core));
-    let service = build(Peer::new(Arc::clone(&core)));
-    let input = Input {
-        dispatch: Dispatch::new(Arc::clone(&core), service),
-        lines: Lines::new(config.max_line),
-        drain_grace: config.drain_grace,
-        cancel_grace: config.cancel_grace,
-        tap: config.tap.clone(),
-        core: Arc::clone(&core),
-    };
-    tokio::pin!(reader, writer);
-    // Reading goes first, so that the answers to all lines of one read leave in one write.
-    let (read, written) = join(input.run(reader), core.outbox.run(writer, config.tap.as_ref())).await;
-    read.or_else(|error| quiet(error).map_err(ConnectionError::Read))?;
-    written.or_else(|error| quiet(error).map_err(ConnectionError::Write))
+    let peer = Peer::new(Arc::clone(&core));
+    (peer, Connection { reader, writer, config, teardown: Teardown(core) })
+}
+
+/// A connection that does not run yet. Dropping it closes it.
+#[must_use = "a connection does nothing unless it is run"]
+#[derive(Debug)]
+pub struct Connection<R, W> {
+    reader: R,
+    writer: W,
+    config: Config,
+    teardown: Teardown,
+}
+
+impl<R: AsyncRead, W: AsyncWrite> Connection<R, W> {
+    /// Runs the connection to its end; see [`serve`].
+    ///
+    /// # Errors
+    /// As [`serve`].
+    pub async fn run<S: Service>(self, service: S) -> Result<(), ConnectionError> {
+        let Self { reader, writer, config, teardown } = self;
+        let core = &teardown.0;
+        let input = Input {
+            dispatch: Dispatch::new(Arc::clone(core), service),
+            lines: Lines::new(config.max_line),
+            drain_grace: config.drain_grace,
+            cancel_grace: config.cancel_grace,
+            tap: config.tap.clone(),
+            core: Arc::clone(core),
+        };
+        tokio::pin!(reader, writer);
+        // Reading goes first, so that the answers to all lines of one read leave in one write.
+        let (read, written) = join(input.run(reader), core.outbox.run(writer, config.tap.as_ref())).await;
+        read.or_else(|error| quiet(error).map_err(ConnectionError::Read))?;
+        written.or_else(|error| quiet(error).map_err(ConnectionError::Write))
+    }
 }
 
 /// A peer that has gone is no failure of ours.
@@ -67,7 +97,8 @@ fn quiet(error: io::Error) -> io::Result<()> {
     if gone.contains(&error.kind()) { Ok(()) } else { Err(error) }
 }
 
-/// However `serve` ends, nobody waits for the connection any longer.
+/// However a connection ends, nobody waits for the connection any longer.
+#[derive(Debug)]
 struct Teardown(Arc<Core>);
 
 impl Drop for Teardown {

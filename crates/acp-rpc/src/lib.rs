@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0 over line streams, both ways.
 //!
 //! One message a line, over any [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite).
-//! [`serve`] runs a connection; a [`Service`] receives the peer's messages in the order of their arrival, the
+//! [`serve`] (or [`connect`], for the side that calls first) runs a connection; a [`Service`] receives the peer's messages in the order of their arrival, the
 //! [`Peer`] sends to it, and a [`Responder`] is the duty to answer one request, once. [`Handlers`] makes a
 //! service of typed async functions.
 //!
@@ -42,7 +42,7 @@ pub mod stdio;
 pub mod tap;
 
 pub use config::{BatchPolicy, CancelMethod, Config, IdPolicy, MalformedPolicy, Policy};
-pub use connection::serve;
+pub use connection::{Connection, connect, serve};
 pub use error::{Closed, ConnectionError, RequestError, RpcError};
 pub use frame::{Entry, Frame};
 pub use handlers::{Call, Handlers, Method};
@@ -56,3 +56,8 @@ pub use responder::{Responder, Written};
 pub use service::Service;
 pub use tap::{Direction, Recorder, Recording, Tap};
 pub use tokio_util::sync::CancellationToken;
+
+/// The README's programs are compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -5,7 +5,7 @@
 //! message goes without. Knows nothing of the database.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl Drop for FileLease {
     fn drop(&mut self) {
         // Removed while still locked: who waits for it finds at the check below that the file is another.
         #[cfg(unix)]
-        if let Err(error) = fs::remove_file(&self.path) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
             tracing::debug!(path = %self.path.display(), %error, "a lease's file could not be removed");
         }
         // Unlocked by hand, for a child process between fork and exec may have the descriptor a little longer.

@@ -4,7 +4,7 @@ use rusqlite::params;
 use session_model::SessionId;
 use session_store::{ListQuery, SessionStore, StoreError};
 
-use crate::support::{Disk, agent, entry, meta, user};
+use crate::support::{Disk, agent, end, entry, meta, user};
 
 #[tokio::test]
 async fn opening_touches_nothing_until_the_first_use() {
@@ -157,4 +157,31 @@ async fn lists_among_a_hundred_thousand_sessions() {
     let began = tokio::time::Instant::now();
     assert!(store.latest("/folder/1".as_ref()).await.unwrap().is_some());
     println!("latest: {:?}", began.elapsed());
+}
+
+/// Run by hand as the one above: how long a session of 5,000 turns takes to load, and an item to append to it.
+#[tokio::test]
+#[ignore = "measures; its numbers depend on the machine"]
+async fn loading_five_thousand_turns() {
+    let disk = Disk::new();
+    let store = disk.store();
+    let id = SessionId::from("s-1");
+    store.create(meta("s-1", 0)).await.unwrap();
+    let text = "some words of an answer ".repeat(20);
+    let turns: Vec<_> = (0..5_000)
+        .flat_map(|n| {
+            let turn = format!("turn-{n}");
+            let said = [user(&format!("u{n}"), &text, None), agent(&format!("a{n}"), &text), end()];
+            said.map(|item| entry(&turn, n, item))
+        })
+        .collect();
+    store.append(&id, &turns).await.unwrap();
+    for _ in 0..5 {
+        let began = tokio::time::Instant::now();
+        let stored = store.load(&id).await.unwrap();
+        println!("load: {} items in {:?}", stored.entries.len(), began.elapsed());
+        let began = tokio::time::Instant::now();
+        store.append(&id, &turns[..1]).await.unwrap();
+        println!("append: {:?}", began.elapsed());
+    }
 }

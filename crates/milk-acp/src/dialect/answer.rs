@@ -2,7 +2,7 @@
 //! error, a wrong shape, an option nobody offered. Nothing but an offered option chosen in the protocol's own form is
 //! ever read as one. Knows no version.
 
-use acp_rpc::RequestError;
+use acp_rpc::{RequestError, RpcError};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -100,10 +100,10 @@ struct Elicitation {
 }
 
 fn failed(what: &str, error: &RequestError) -> Answer {
-    match error {
-        RequestError::Rpc(error) if error.code == acp_rpc::RpcError::CANCELLED => Answer::Cancelled,
-        other => Answer::Unanswerable(format!("{what} was not answered: {other}")),
+    if matches!(error, RequestError::Rpc(error) if error.code == RpcError::CANCELLED) {
+        return Answer::Cancelled;
     }
+    Answer::Unanswerable(format!("{what} was not answered: {error}"))
 }
 
 /// A client's word, short enough for a sentence.
@@ -113,7 +113,6 @@ fn shown(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use acp_rpc::RpcError;
     use serde_json::json;
     use session_model::AskOptionKind;
 

@@ -22,20 +22,20 @@ pub(super) fn git_patch(change: &FileChange) -> Option<String> {
         FileOp::Move { from } => quoted(from),
         FileOp::Add | FileOp::Modify | FileOp::Delete => path.clone(),
     };
-    let mut patch = format!("diff --git {from} {path}\n");
+    let mut section = format!("diff --git {from} {path}\n");
     let (old, new) = match &change.op {
         FileOp::Add => {
-            patch.push_str("new file mode 100644\n");
+            section.push_str("new file mode 100644\n");
             ("", change.after.as_deref()?)
         }
         FileOp::Delete => {
-            patch.push_str("deleted file mode 100644\n");
+            section.push_str("deleted file mode 100644\n");
             (change.before.as_deref()?, "")
         }
         FileOp::Modify => (change.before.as_deref()?, change.after.as_deref()?),
         FileOp::Move { .. } => {
             // Writing to a String cannot fail.
-            let _ = write!(patch, "rename from {from}\nrename to {path}\n");
+            let _ = write!(section, "rename from {from}\nrename to {path}\n");
             match (&change.before, &change.after) {
                 (Some(before), Some(after)) => (before.as_str(), after.as_str()),
                 // A file that moves unread keeps its content.
@@ -48,10 +48,10 @@ pub(super) fn git_patch(change: &FileChange) -> Option<String> {
         let none = "/dev/null";
         let old_name = if change.op == FileOp::Add { none } else { &from };
         let new_name = if change.op == FileOp::Delete { none } else { &path };
-        let _ = write!(patch, "--- {}\n+++ {}\n", tabbed(old_name), tabbed(new_name));
-        push_hunks(&mut patch, old, new);
+        let _ = write!(section, "--- {}\n+++ {}\n", tabbed(old_name), tabbed(new_name));
+        push_hunks(&mut section, old, new);
     }
-    Some(patch)
+    Some(section)
 }
 
 fn push_hunks(patch: &mut String, old: &str, new: &str) {
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn a_patch_of_unrelated_large_texts_is_made_in_bounded_time() {
-        let old: String = (0..20_000).map(|n| format!("old {n}\n")).collect();
-        let new: String = (0..20_000).map(|n| format!("new {n}\n")).collect();
+        let old = "old\n".repeat(20_000);
+        let new = "new\n".repeat(20_000);
         let patch = git_patch(&change(FileOp::Modify, Some(&old), Some(&new))).unwrap();
         let added = patch.lines().filter(|line| line.starts_with("+new")).count();
         assert_eq!(added, 20_000);

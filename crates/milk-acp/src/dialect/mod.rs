@@ -124,7 +124,7 @@ impl Dialect {
     #[must_use]
     pub fn reply(&self, reply: &Reply) -> Box<RawValue> {
         match self {
-            Self::V1(v1) => v1_reply::reply(&v1.features, reply),
+            Self::V1(v1) => v1_reply::reply(v1.features, reply),
             Self::V2(_) => v2_reply::reply(reply),
         }
     }

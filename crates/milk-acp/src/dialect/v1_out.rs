@@ -73,19 +73,17 @@ impl View {
             Event::Usage(usage) if self.features.usage && usage.size > 0 => {
                 self.one(v1::SessionUpdate::UsageUpdate(words::usage(usage)))
             }
-            Event::Usage(_) => Vec::new(),
             Event::Commands(commands) => self.one(v1::SessionUpdate::AvailableCommandsUpdate(
                 v1::AvailableCommandsUpdate::new(words::commands(commands)),
             )),
             Event::Options(options) => self.options(options),
             Event::Title(title) if self.features.usage => self
                 .one(v1::SessionUpdate::SessionInfoUpdate(v1::SessionInfoUpdate::new().title(title.clone()))),
-            Event::Title(_) => Vec::new(),
             Event::Foreground(foreground) => self.foreground(foreground),
             Event::Routed(decision) => route(&self.session, decision).into_iter().collect(),
             Event::Warning(finding) => warning(&self.session, finding).into_iter().collect(),
             Event::Notice(notice) => self.notice(notice),
-            Event::ReplayComplete => Vec::new(),
+            Event::Usage(_) | Event::Title(_) | Event::ReplayComplete => Vec::new(),
         }
     }
 

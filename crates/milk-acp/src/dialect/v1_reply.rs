@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{decode, result, v1_words as words};
 use crate::command::{ClientFeatures, Reply, SessionRow};
 
-pub(super) fn reply(features: &ClientFeatures, reply: &Reply) -> Box<RawValue> {
+pub(super) fn reply(features: ClientFeatures, reply: &Reply) -> Box<RawValue> {
     let settings = |options| words::options(options, features.boolean_options);
     match reply {
         // The commands follow as an update: the version's results have no place for them.

@@ -253,12 +253,11 @@ pub(super) fn modes(options: &[ConfigOption]) -> Option<v1::SessionModeState> {
 
 /// The present mode and all modes.
 pub(super) fn mode(options: &[ConfigOption]) -> Option<(&str, &[Choice])> {
-    options.iter().find_map(|option| match (&option.category, &option.kind) {
-        (Some(OptionCategory::Mode), OptionKind::Select { current, choices }) => {
-            Some((current.as_str(), choices.as_slice()))
-        }
-        _ => None,
-    })
+    let mode = options.iter().find(|option| option.category == Some(OptionCategory::Mode))?;
+    match &mode.kind {
+        OptionKind::Select { current, choices } => Some((current.as_str(), choices.as_slice())),
+        OptionKind::Toggle { .. } => None,
+    }
 }
 
 /// The commands, without the slash, which clients add.

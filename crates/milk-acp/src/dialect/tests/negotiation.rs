@@ -230,10 +230,10 @@ fn what_a_client_of_version_2_can_do_is_read_under_either_name() {
 }
 
 fn ack(dialect: &Dialect, prompt: &str) -> Ack {
-    match dialect.request("session/prompt", &params(prompt)).unwrap() {
-        Command::Prompt(prompt) => prompt.ack,
-        other => panic!("{other:?}"),
-    }
+    let Command::Prompt(prompt) = dialect.request("session/prompt", &params(prompt)).unwrap() else {
+        panic!("another command");
+    };
+    prompt.ack
 }
 
 #[test]

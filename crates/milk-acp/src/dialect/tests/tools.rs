@@ -218,11 +218,11 @@ fn changes_are_both_texts_in_version_1_and_a_patch_in_version_2() {
     [{"type":"content","content":{"type":"text","text":"[change of /w/a not shown: not text]"}}]
     "#);
     insta::assert_snapshot!(contents(&v2()), @r#"
-    [{"type":"diff","changes":[{"fileType":"text","operation":"modify","path":"/w/a"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\n--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n"}}]
-    [{"type":"diff","changes":[{"fileType":"text","operation":"add","path":"/w/a"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\nnew file mode 100644\n--- /dev/null\n+++ /w/a\n@@ -0,0 +1 @@\n+b\n"}}]
-    [{"type":"diff","changes":[{"fileType":"text","operation":"delete","path":"/w/a"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\ndeleted file mode 100644\n--- /w/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"}}]
-    [{"type":"diff","changes":[{"fileType":"text","operation":"move","oldPath":"/w/old","path":"/w/a"}],"patch":{"format":"git_patch","text":"diff --git /w/old /w/a\nrename from /w/old\nrename to /w/a\n--- /w/old\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n"}}]
+    [{"type":"diff","changes":[{"operation":"modify","path":"/w/a","fileType":"text"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\n--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n"}}]
+    [{"type":"diff","changes":[{"operation":"add","path":"/w/a","fileType":"text"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\nnew file mode 100644\n--- /dev/null\n+++ /w/a\n@@ -0,0 +1 @@\n+b\n"}}]
+    [{"type":"diff","changes":[{"operation":"delete","path":"/w/a","fileType":"text"}],"patch":{"format":"git_patch","text":"diff --git /w/a /w/a\ndeleted file mode 100644\n--- /w/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"}}]
+    [{"type":"diff","changes":[{"operation":"move","oldPath":"/w/old","path":"/w/a","fileType":"text"}],"patch":{"format":"git_patch","text":"diff --git /w/old /w/a\nrename from /w/old\nrename to /w/a\n--- /w/old\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n"}}]
     [{"type":"diff","changes":[{"operation":"move","oldPath":"/w/old","path":"/w/a"}],"patch":{"format":"git_patch","text":"diff --git /w/old /w/a\nrename from /w/old\nrename to /w/a\n"}}]
-    [{"type":"diff","changes":[{"fileType":"binary","operation":"modify","path":"/w/a"}]}]
+    [{"type":"diff","changes":[{"operation":"modify","path":"/w/a","fileType":"binary"}]}]
     "#);
 }

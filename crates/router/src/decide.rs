@@ -105,7 +105,7 @@ impl Rules {
     }
 
     fn hard(&self, input: &RouteInput<'_>) -> Option<Decision> {
-        let tokens = tokens(input.prompt);
+        let tokens = estimated_tokens(input.prompt);
         if tokens > self.escalate_above_tokens {
             return Some(decision(Target::Escalation, Rule::Long, "prompt exceeds token threshold"));
         }
@@ -174,8 +174,9 @@ fn state(input: &RouteInput<'_>) -> Option<Decision> {
     input.sticky.then(|| decision(Target::Escalation, Rule::Sticky, "an earlier turn was escalated"))
 }
 
-/// A rough count: a quarter of the characters.
-fn tokens(prompt: &str) -> u64 {
+/// A prompt's tokens as the rules count them: roughly, a quarter of its characters.
+#[must_use]
+pub fn estimated_tokens(prompt: &str) -> u64 {
     u64::try_from(prompt.chars().count() / 4).unwrap_or(u64::MAX)
 }
 

@@ -13,7 +13,7 @@ mod signal;
 mod words;
 
 pub use classifier::Classifier;
-pub use decide::{Decision, NoAgent, Rule};
+pub use decide::{Decision, NoAgent, Rule, estimated_tokens};
 pub use input::{RouteInput, Target};
 pub use pins::Pins;
 pub use repetition::{EARLIER_PROMPTS, is_repeated};

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use router::{
-    Classifier, Decision, Fallback, NoAgent, Pins, RouteInput, Rule, Rules, Signal, Target, is_repeated,
+    Classifier, Decision, Fallback, NoAgent, Pins, RouteInput, Rule, Rules, Signal, Target, estimated_tokens,
+    is_repeated,
 };
 
 const PRIMARY: Target = Target::Primary;
@@ -341,4 +342,11 @@ fn a_decision_is_told_with_its_agent_and_counted_under_its_rule() {
     assert_eq!(route.reason, "escalate keyword: x");
     assert_eq!((decision.rule.label(), decision.rule.conclusive()), ("hard_threshold", true));
     assert_eq!((Rule::Default.label(), Rule::Default.conclusive()), ("default", false));
+}
+
+#[test]
+fn tokens_are_counted_by_characters() {
+    for (prompt, tokens) in [("", 0), ("abc", 0), ("abcd", 1), ("ééééé", 1), ("日本語日", 1)] {
+        assert_eq!(estimated_tokens(prompt), tokens, "{prompt}");
+    }
 }

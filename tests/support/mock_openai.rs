@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant, sleep_until};
 
 use super::mock_rules;
 
@@ -99,6 +100,7 @@ pub struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     steps: Vec<Step>,
+    pace: Duration,
     ending: Ending,
 }
 
@@ -107,7 +109,7 @@ impl Reply {
     pub fn raw<P: AsRef<[u8]>>(status: u16, content_type: &str, pieces: impl IntoIterator<Item = P>) -> Self {
         let steps = pieces.into_iter().map(|piece| Step::Bytes(piece.as_ref().to_vec())).collect();
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        Self { status, headers, steps, ending: Ending::Whole }
+        Self { status, headers, steps, pace: Duration::ZERO, ending: Ending::Whole }
     }
 
     /// An event stream in exactly these pieces.
@@ -158,6 +160,13 @@ impl Reply {
             here
         });
         self.steps.insert(place.unwrap_or(self.steps.len()), Step::Wait(gate.clone()));
+        self
+    }
+
+    /// Sends the pieces this far apart, on average where the clock is coarser.
+    #[must_use]
+    pub fn paced(mut self, pace: Duration) -> Self {
+        self.pace = pace;
         self
     }
 
@@ -242,6 +251,7 @@ struct Script {
     responder: Option<Responder>,
     pages: BTreeMap<String, Reply>,
     is_strict: bool,
+    is_forgetful: bool,
 }
 
 impl State {
@@ -290,7 +300,13 @@ impl MockOpenAi {
         let url = format!("http://{}", listener.local_addr()?);
         let models = json!({"object": "list", "data": [{"id": "mock-model", "object": "model"}]});
         let pages = BTreeMap::from([("/v1/models".to_owned(), Reply::error(200, &models))]);
-        let script = Script { replies: VecDeque::new(), responder: None, pages, is_strict: false };
+        let script = Script {
+            replies: VecDeque::new(),
+            responder: None,
+            pages,
+            is_strict: false,
+            is_forgetful: false,
+        };
         let state = Arc::new(State {
             script: Mutex::new(script),
             requests: watch::Sender::default(),
@@ -331,6 +347,11 @@ impl MockOpenAi {
     /// Refuses from now on what strict servers refuse.
     pub fn strict(&self) {
         self.state.script().is_strict = true;
+    }
+
+    /// Records no request from now on, for servers that run for long.
+    pub fn forget_requests(&self) {
+        self.state.script().is_forgetful = true;
     }
 
     /// All requests so far.
@@ -383,7 +404,9 @@ async fn serve(stream: TcpStream, state: &State) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read_request(&mut stream).await? {
         let reply = state.reply_to(&request);
-        state.requests.send_modify(|all| all.push(request));
+        if !state.script().is_forgetful {
+            state.requests.send_modify(|all| all.push(request));
+        }
         if !answer(&mut stream, reply).await? {
             break;
         }
@@ -425,7 +448,12 @@ async fn answer(stream: &mut BufReader<TcpStream>, reply: Reply) -> io::Result<b
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await?;
+    let mut due = Instant::now();
     for step in reply.steps {
+        if !reply.pace.is_zero() {
+            sleep_until(due).await;
+            due += reply.pace;
+        }
         match step {
             Step::Bytes(bytes) => write_chunk(stream, &bytes).await?,
             Step::Wait(gate) => tokio::select! {

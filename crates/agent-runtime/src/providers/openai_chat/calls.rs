@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::chunk::{CallPiece, FunctionPiece, Text};
 use super::surrogates::{self, Joiner};
-use crate::provider::ModelCall;
+use crate::provider::{ModelCall, ToolSchema};
 
 /// Mints the ids of calls; one a provider.
 #[derive(Debug, Default)]
@@ -37,15 +37,15 @@ struct Partial {
 /// The calls of one answer.
 #[derive(Debug)]
 pub(super) struct Calls {
-    offered: Arc<[String]>,
+    offered: Arc<[ToolSchema]>,
     partial: Vec<Partial>,
     by_index: BTreeMap<u64, usize>,
     current: Option<usize>,
 }
 
 impl Calls {
-    /// None yet; `offered` are the names of the tools the model was told of.
-    pub(super) fn new(offered: Arc<[String]>) -> Self {
+    /// None yet; `offered` are the tools the model was told of.
+    pub(super) fn new(offered: Arc<[ToolSchema]>) -> Self {
         Self { offered, partial: Vec::new(), by_index: BTreeMap::new(), current: None }
     }
 
@@ -165,13 +165,13 @@ fn text_of(arguments: Option<&RawValue>) -> (Cow<'_, str>, bool) {
 }
 
 /// Adds a piece to a name. Servers send the name once, in pieces, or whole in every chunk.
-fn merge_name(name: &mut String, piece: &str, offered: &[String]) {
+fn merge_name(name: &mut String, piece: &str, offered: &[ToolSchema]) {
     if piece.is_empty() {
         return;
     }
     let joined = format!("{name}{piece}");
-    let knows = |wanted: &str| offered.iter().any(|tool| tool == wanted);
-    let leads = offered.iter().any(|tool| tool.starts_with(&joined));
+    let knows = |wanted: &str| offered.iter().any(|tool| tool.name == wanted);
+    let leads = offered.iter().any(|tool| tool.name.starts_with(&joined));
     if name.is_empty() || leads {
         *name = joined;
     } else if knows(name) || name == piece {

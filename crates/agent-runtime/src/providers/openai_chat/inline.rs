@@ -1,8 +1,14 @@
-//! Finds reasoning that comes inside the text (`<think>…</think>` and its kin) however it is cut into pieces.
-//! Holds back nothing but what may yet turn out to be a marker. Knows nothing of JSON or HTTP.
+//! Finds what comes inside the text however it is cut into pieces: reasoning (`<think>…</think>` and its kin)
+//! and, by way of `text_calls`, tool calls. Holds back nothing but what may yet turn out to be one of them.
+//! Knows nothing of JSON or HTTP.
 //!
-//! A marker counts only at the start of a line and outside fenced code, so that an answer *about* such markers
-//! stays text.
+//! Marks of reasoning count only at the start of a line, and none counts in code, so that an answer *about*
+//! such marks stays text.
+
+use std::sync::Arc;
+
+use super::text_calls::{self, TextCall, Verdict};
+use crate::provider::ToolSchema;
 
 /// A stretch of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +17,8 @@ pub(super) enum Segment {
     Text(String),
     /// Reasoning.
     Thought(String),
+    /// A tool call.
+    Call(TextCall),
 }
 
 /// What begins a stretch of reasoning and the marks that can end it.
@@ -35,14 +43,20 @@ const FENCE: &str = "```";
 /// Tells text from reasoning.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
-    /// What may be the start of a marker.
+    /// The tools whose calls are looked for.
+    tools: Arc<[ToolSchema]>,
+    /// What may be the start of a marker or of a call.
     held: String,
+    /// How much of it was looked at in vain.
+    seen: usize,
     /// The marks that end the reasoning we are in.
     closers: Option<&'static [&'static str]>,
     /// Blanks before the first word; shown only if a word follows.
     blanks: String,
     line: Line,
     in_fence: bool,
+    /// Between single backticks.
+    in_code: bool,
     has_text: bool,
     has_thought: bool,
 }
@@ -65,6 +79,11 @@ enum Found {
 }
 
 impl Inline {
+    /// Looks for calls of `tools`; for none when there are none.
+    pub(super) fn new(tools: Arc<[ToolSchema]>) -> Self {
+        Self { tools, ..Self::default() }
+    }
+
     /// Takes more of the answer and appends what is certain.
     pub(super) fn push(&mut self, piece: &str, out: &mut Vec<Segment>) {
         if self.held.is_empty() {
@@ -73,19 +92,23 @@ impl Inline {
             return;
         }
         let mut input = std::mem::take(&mut self.held);
+        self.seen = input.len();
         input.push_str(piece);
         let left = self.advance(&input, out);
         input.drain(..input.len() - left);
         self.held = input;
     }
 
-    /// Ends the answer: what was held back is what it looks like.
-    pub(super) fn end(&mut self, out: &mut Vec<Segment>) {
+    /// Ends the answer: what was held back is what it looks like. With `cut`, a call that was not closed is
+    /// left out.
+    pub(super) fn end(&mut self, cut: bool, out: &mut Vec<Segment>) {
         let held = std::mem::take(&mut self.held);
-        if self.closers.is_some() {
-            think(&held, out);
-        } else {
-            self.show(&held, out);
+        let calls = if cut { None } else { text_calls::conclude(&held, !self.has_text, &self.tools) };
+        match calls {
+            _ if self.closers.is_some() => think(&held, out),
+            Some(calls) => out.extend(calls.into_iter().map(Segment::Call)),
+            None if cut && text_calls::is_opened(&held) => {}
+            None => self.show(&held, out),
         }
         self.blanks.clear();
     }
@@ -99,7 +122,10 @@ impl Inline {
                 None => self.write_on(rest, out),
             };
             match step {
-                Some(used) => rest = &rest[used..],
+                Some(used) => {
+                    rest = &rest[used..];
+                    self.seen = 0;
+                }
                 None => return self.undecided(rest, out),
             }
         }
@@ -145,6 +171,17 @@ impl Inline {
                 self.show(&rest[..indent], out);
                 return Some(indent);
             }
+            let may_open = !self.has_text && !self.in_fence && rest.starts_with(['`', '{']);
+            if may_open && !self.tools.is_empty() {
+                match text_calls::examine(rest, true, self.seen, &self.tools) {
+                    Verdict::Undecided => return None,
+                    Verdict::Calls(length, calls) => {
+                        out.extend(calls.into_iter().map(Segment::Call));
+                        return Some(length);
+                    }
+                    Verdict::Text(_) => {}
+                }
+            }
             match self.look(rest) {
                 Found::Thought(length, closers) => {
                     self.closers = Some(closers);
@@ -165,9 +202,38 @@ impl Inline {
                 Found::Nothing => {}
             }
         }
+        self.write_line(rest, out)
+    }
+
+    /// The rest of a line, up to where a call may start.
+    fn write_line(&mut self, rest: &str, out: &mut Vec<Segment>) -> Option<usize> {
         let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        self.show(&rest[..line], out);
-        Some(line)
+        let length = match self.next_mark(&rest[..line]) {
+            None => line,
+            Some(0) => match text_calls::examine(rest, false, self.seen, &self.tools) {
+                Verdict::Undecided => return None,
+                Verdict::Text(length) => length,
+                Verdict::Calls(length, calls) => {
+                    out.extend(calls.into_iter().map(Segment::Call));
+                    return Some(length);
+                }
+            },
+            Some(at) => at,
+        };
+        self.show(&rest[..length], out);
+        Some(length)
+    }
+
+    /// Where in `line` a call may start.
+    fn next_mark(&self, line: &str) -> Option<usize> {
+        if self.in_fence || self.tools.is_empty() {
+            return None;
+        }
+        let mut in_code = self.in_code;
+        line.bytes().position(|byte| {
+            in_code ^= byte == b'`';
+            !in_code && matches!(byte, b'<' | b'[')
+        })
     }
 
     fn look(&self, rest: &str) -> Found {
@@ -194,6 +260,8 @@ impl Inline {
 
     fn show(&mut self, text: &str, out: &mut Vec<Segment>) {
         let Some(last) = text.rsplit('\n').next().filter(|_| !text.is_empty()) else { return };
+        let ticks = last.bytes().filter(|byte| *byte == b'`').count();
+        self.in_code = (last.len() == text.len() && self.in_code) ^ (ticks % 2 == 1);
         if !last.trim().is_empty() {
             self.line = Line::Written;
         } else if last.len() < text.len() {
@@ -239,21 +307,34 @@ fn partial_suffix(text: &str, marks: &[&str]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn read(pieces: &[&str]) -> Vec<(char, String)> {
-        let mut inline = Inline::default();
+        let mut inline = Inline::new(tools());
         let mut all: Vec<Segment> = Vec::new();
         for piece in pieces {
             inline.push(piece, &mut all);
         }
-        inline.end(&mut all);
+        inline.end(false, &mut all);
         all.into_iter()
             .map(|segment| match segment {
                 Segment::Text(text) => ('a', text),
                 Segment::Thought(text) => ('t', text),
+                Segment::Call((name, arguments)) => ('c', format!("{name} {arguments}")),
             })
             .collect()
+    }
+
+    fn tools() -> Arc<[ToolSchema]> {
+        let parameters = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        let tool = |name: &str| ToolSchema {
+            name: name.to_owned(),
+            description: String::new(),
+            parameters: parameters.clone(),
+        };
+        [tool("read"), tool("write")].into()
     }
 
     fn check(stream: &str, expected: &[(char, &str)]) {
@@ -295,6 +376,102 @@ mod tests {
         ] {
             check(text, &[('a', text)]);
         }
+    }
+
+    #[test]
+    fn calls_in_text_are_found_in_every_format() {
+        let one = ('c', r#"read {"path":"x"}"#);
+        for call in [
+            r#"<tool_call>{"name":"read","arguments":{"path":"x"}}</tool_call>"#,
+            r#"<tool_call> {"name":"read","arguments":"{\"path\":\"x\"}"} </tool_call>"#,
+            r#"<tool_call>{"type":"function","function":{"name":"read","parameters":{"path":"x"}}}"#,
+            "<tool_call>\n<function=read>\n<parameter=path>\nx\n</parameter>\n</function>\n</tool_call>",
+            "<function=read><parameter=path>x</parameter></function>",
+            r#"<tools>{"name":"read","arguments":{"path":"x"}}</tools>"#,
+            "<|tool_call>call:read{path:<|\"|>x<|\"|>}<tool_call|>",
+            r#"[TOOL_CALLS][{"name":"read","arguments":{"path":"x"}}]"#,
+            r#"[TOOL_CALLS]read[ARGS]{"path":"x"}"#,
+            "```json\n{\"name\": \"read\", \"arguments\": {\"path\": \"x\"}}\n```\n",
+            "```xml\n<tool_call>{\"name\":\"read\",\"arguments\":{\"path\":\"x\"}}</tool_call>\n```",
+            r#"{"name": "read", "arguments": {"path": "x"}}"#,
+        ] {
+            check(call, &[one]);
+            check(&format!("<think>a</think>\n{call}"), &[('t', "a"), one]);
+            if !call.starts_with(['`', '{']) {
+                check(&format!("I look: {call}"), &[('a', "I look: "), one]);
+            }
+        }
+        check(
+            "<function=write><parameter=n>7</parameter><parameter=text>7</parameter></function>",
+            &[('c', r#"write {"n":7,"text":"7"}"#)],
+        );
+        check(
+            "<|tool_call>call:write{n:7,ok:true,list:[1,2],of:{a:<|\"|>b: {c}<|\"|>}}<tool_call|>",
+            &[('c', r#"write {"n":7,"ok":true,"list":[1,2],"of":{"a":"b: {c}"}}"#)],
+        );
+        check(
+            r#"<tool_call>{"name":"read","arguments":{"a":[1]}}</tool_call><tool_call>{"name":"write"}</tool_call>"#,
+            &[('c', r#"read {"a":[1]}"#), ('c', "write {}")],
+        );
+        check(r#"[TOOL_CALLS][{"name":"read"},{"name":"write"}]"#, &[('c', "read {}"), ('c', "write {}")]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_call_stays_text() {
+        for text in [
+            "```\n<tool_call>{\"name\":\"read\",\"arguments\":{}}</tool_call>\n```\n",
+            "Like this:\n```json\n{\"name\": \"read\", \"arguments\": {}}\n```\n",
+            "```json\n{\"name\": \"read\", \"arguments\": {}}\n```\nThat is how.",
+            "```json\n{\"name\": \"Ann\"}\n```",
+            "{\"name\": \"read\"} is JSON",
+            "{\"name\": \"Ann\"}",
+            "Write `<tool_call>{\"name\":\"read\"}</tool_call>` then",
+            "<tool_call>{\"name\":\"unknown\",\"arguments\":{}}</tool_call>",
+            "<tool_call>{\"name\":\"read\",\"arguments\":[]}</tool_call>",
+            "<tool_call>{not json}</tool_call> and on",
+            "the <tool_call> tag",
+            "<tool_call>{\"name\":\"read\"",
+            "[TOOL_CALLS] is a marker",
+            "a[0] < b[1]",
+            "{}",
+            "{ \"na",
+        ] {
+            check(text, &[('a', text)]);
+        }
+    }
+
+    #[test]
+    fn text_is_not_held_for_calls_that_cannot_come() {
+        for (text, shown) in [
+            ("{\"name\": \"Ann", "{\"name\": \"Ann"),
+            ("```json\n{\"a", "```json\n{\"a"),
+            ("a <tool_call>x", "a <tool_call>x"),
+            ("a <table", "a <table"),
+            ("a <tool_ca", "a "),
+        ] {
+            let mut inline = Inline::new(tools());
+            let mut out = Vec::new();
+            inline.push(text, &mut out);
+            assert_eq!(out, [Segment::Text(shown.to_owned())], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_cut_by_the_limit_is_left_out() {
+        let mut inline = Inline::new(tools());
+        let mut out = Vec::new();
+        inline.push("ok <tool_call>{\"name\":\"read\"}", &mut out);
+        inline.end(true, &mut out);
+        assert_eq!(out, [Segment::Text("ok ".to_owned())]);
+    }
+
+    #[test]
+    fn without_tools_no_calls_are_looked_for() {
+        let text = "<tool_call>{\"name\":\"read\"}</tool_call>";
+        let mut inline = Inline::default();
+        let mut out = Vec::new();
+        inline.push(text, &mut out);
+        assert_eq!(out, [Segment::Text(text.to_owned())]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod stream;
 #[cfg(test)]
 mod stream_tests;
 mod surrogates;
+mod text_calls;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +64,8 @@ pub struct OpenAiChatConfig {
     pub temperature: Option<f64>,
     /// Further members of the request's body.
     pub extra: Map<String, Value>,
+    /// Whether tool calls written into the text are taken for calls.
+    pub text_tool_calls: bool,
     /// How long a connection may take.
     pub connect_timeout: Duration,
     /// See [`IDLE_TIMEOUT`].
@@ -88,6 +91,7 @@ impl OpenAiChatConfig {
             context_window: None,
             temperature: None,
             extra: Map::new(),
+            text_tool_calls: true,
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
             retries: RETRIES,

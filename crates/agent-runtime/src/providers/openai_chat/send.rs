@@ -163,8 +163,10 @@ impl Inner {
         if !response.status().is_success() {
             return Err(self.refusal(response, &route.endpoint.chat).await);
         }
-        let offered: Arc<[String]> = request.tools.iter().map(|tool| tool.name.clone()).collect();
-        let reader = ChatStream::with_ids(agent, offered, Arc::clone(&self.ids));
+        let mut reader = ChatStream::with_ids(agent, request.tools.as_slice().into(), Arc::clone(&self.ids));
+        if !self.config.text_tool_calls {
+            reader.ignore_text_calls();
+        }
         let mut reading = Reading::new(response, reader, agent, self.config.idle_timeout);
         reading.begin().await.map_err(Refusal::Other)?;
         Ok(reading)

@@ -12,8 +12,9 @@ use super::chunk::{self, Choice, Chunk, Message};
 use super::error::{self, Failure};
 use super::inline::{Inline, Segment};
 use super::surrogates::Joiner;
+use super::text_calls::TextCall;
 use super::usage;
-use crate::provider::{FinishReason, ModelDelta};
+use crate::provider::{FinishReason, ModelCall, ModelDelta, ToolSchema};
 use crate::providers::sse::{SseDecoder, SseEvent, SseOverflow};
 use session_model::TokenUsage;
 
@@ -45,6 +46,7 @@ struct Answer {
     ids: Arc<CallIds>,
     calls: Calls,
     inline: Inline,
+    text_calls: Vec<TextCall>,
     content: Joiner,
     reasoning: Joiner,
     usage: Option<TokenUsage>,
@@ -55,19 +57,20 @@ struct Answer {
 }
 
 impl ChatStream {
-    /// A reader of one answer for `agent`, which was offered the tools of these names.
+    /// A reader of one answer for `agent`, which was offered these tools.
     #[must_use]
-    pub fn new(agent: &str, offered: Arc<[String]>) -> Self {
+    pub fn new(agent: &str, offered: Arc<[ToolSchema]>) -> Self {
         Self::with_ids(agent, offered, Arc::default())
     }
 
     /// The same, with ids for calls that are unique among several answers.
-    pub(super) fn with_ids(agent: &str, offered: Arc<[String]>, ids: Arc<CallIds>) -> Self {
+    pub(super) fn with_ids(agent: &str, offered: Arc<[ToolSchema]>, ids: Arc<CallIds>) -> Self {
         let answer = Answer {
             agent: agent.to_owned(),
             ids,
-            calls: Calls::new(offered),
-            inline: Inline::default(),
+            calls: Calls::new(Arc::clone(&offered)),
+            inline: Inline::new(offered),
+            text_calls: Vec::new(),
             content: Joiner::default(),
             reasoning: Joiner::default(),
             usage: None,
@@ -77,6 +80,11 @@ impl ChatStream {
             segments: Vec::new(),
         };
         Self { body: Body::Unknown, answer }
+    }
+
+    /// Takes calls in the text for text.
+    pub(super) fn ignore_text_calls(&mut self) {
+        self.answer.inline = Inline::default();
     }
 
     /// Takes bytes as they came and appends what they say; neighbouring pieces of text become one.
@@ -136,7 +144,7 @@ impl ChatStream {
             answer.close(out);
             return Ok(());
         }
-        answer.flush(out);
+        answer.flush(true, out);
         Err(answer.broken_off())
     }
 
@@ -183,7 +191,7 @@ impl Answer {
             Err(SseOverflow { .. }) => result.and(Err(self.overflow())),
         };
         if result.is_err() {
-            self.flush(out);
+            self.flush(true, out);
         } else {
             self.hand_out(out);
         }
@@ -299,29 +307,38 @@ impl Answer {
 
     /// The answer is whole.
     fn close(&mut self, out: &mut Vec<ModelDelta>) {
-        self.flush(out);
         let finish = self.finish.unwrap_or(FinishReason::Stop);
-        let calls = self.calls.finish(finish == FinishReason::Length, &self.ids);
+        let is_cut = finish == FinishReason::Length;
+        self.flush(is_cut, out);
+        // Calls in the text repeat those that the server took out of it, where it did.
+        let is_native = !self.calls.is_empty();
+        let calls = self.calls.finish(is_cut, &self.ids);
         out.extend(calls.into_iter().map(ModelDelta::Call));
+        for (name, arguments) in self.text_calls.drain(..).filter(|_| !is_native) {
+            out.push(ModelDelta::Call(ModelCall { id: self.ids.mint(), name, arguments }));
+        }
         out.extend(self.usage.take().map(ModelDelta::Usage));
         out.push(ModelDelta::Finish(finish));
         self.is_done = true;
     }
 
     /// Hands out all text, also what was held back as a possible marker.
-    fn flush(&mut self, out: &mut Vec<ModelDelta>) {
+    fn flush(&mut self, is_cut: bool, out: &mut Vec<ModelDelta>) {
         if let Some(last) = self.content.end() {
             self.inline.push(last.encode_utf8(&mut [0; 4]), &mut self.segments);
         }
-        self.inline.end(&mut self.segments);
+        self.inline.end(is_cut, &mut self.segments);
         self.hand_out(out);
     }
 
     fn hand_out(&mut self, out: &mut Vec<ModelDelta>) {
-        out.extend(self.segments.drain(..).map(|segment| match segment {
-            Segment::Text(text) => ModelDelta::Text(text),
-            Segment::Thought(text) => ModelDelta::Thought(text),
-        }));
+        for segment in self.segments.drain(..) {
+            match segment {
+                Segment::Text(text) => out.push(ModelDelta::Text(text)),
+                Segment::Thought(text) => out.push(ModelDelta::Thought(text)),
+                Segment::Call(call) => self.text_calls.push(call),
+            }
+        }
     }
 
     /// Reads a body that is no event stream: one object, or one a line.

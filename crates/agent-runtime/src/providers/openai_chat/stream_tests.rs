@@ -7,13 +7,20 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::{ChatStream, Failure};
-use crate::provider::{ModelDelta, ProviderError};
+use crate::provider::{ModelDelta, ProviderError, ToolSchema};
 
 const TOOLS: &[&str] = &["read", "read_file", "f", "g", "write"];
 
 /// Feeds `pieces`; text in one row a stretch, whatever the pieces.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelDelta>, Result<(), Failure>) {
-    let offered: Arc<[String]> = TOOLS.iter().map(|name| (*name).to_owned()).collect();
+    let offered: Arc<[ToolSchema]> = TOOLS
+        .iter()
+        .map(|name| ToolSchema {
+            name: (*name).to_owned(),
+            description: String::new(),
+            parameters: serde_json::json!({"type": "object"}),
+        })
+        .collect();
     let mut stream = ChatStream::new("a", offered);
     let mut deltas = Vec::new();
     let mut result = Ok(());
@@ -409,6 +416,18 @@ fn the_form_from_before_tool_calls_is_read() {
 }
 
 #[test]
+fn calls_in_the_text_run_unless_the_server_took_them_out() {
+    let tag = r#"<tool_call>{"name":"read","arguments":{"path":"x"}}</tool_call>"#;
+    let stream = events(&[&text("Look.\n"), &text(&tag[..7]), &text(&tag[7..]), &finish("\"stop\"")]);
+    assert_eq!(meaning(&stream), "text \"Look.\\n\"\ncall_1 read {\"path\":\"x\"}\nfinish Stop\n");
+    let native = calls(r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#);
+    let stream = events(&[&text(tag), &native, &finish("\"tool_calls\"")]);
+    assert_eq!(meaning(&stream), "call_1 f {}\nfinish Stop\n");
+    let broken = format!("data: {}\n\n", text(tag));
+    assert!(meaning(&broken).starts_with("error a: the answer broke off"));
+}
+
+#[test]
 fn halves_of_a_character_meet() {
     let stream = events(&[
         r#"{"choices":[{"delta":{"content":"a\ud83e"}}]}"#,
@@ -424,8 +443,7 @@ fn halves_of_a_character_meet() {
 
 #[test]
 fn nothing_is_read_past_the_end() {
-    let offered: Arc<[String]> = Arc::default();
-    let mut stream = ChatStream::new("a", offered);
+    let mut stream = ChatStream::new("a", Arc::default());
     let mut deltas = Vec::new();
     stream.push(events(&[&text("x"), &finish("\"stop\"")]).as_bytes(), &mut deltas).unwrap();
     assert!(stream.is_done());

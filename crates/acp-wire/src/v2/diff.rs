@@ -53,12 +53,12 @@ strings! {
 object! {
     /// One changed file of a diff. Protocol: Tool Calls.
     pub struct DiffChange {
+        /// What happened to the file.
+        flat operation: DiffChangeOperation,
         /// What kind of file it is.
         soft file_type: DiffFileType,
         /// The file's media type.
         soft mime_type: MediaType,
-        /// What happened to the file.
-        flat operation: DiffChangeOperation,
         meta
     }
 }

@@ -22,19 +22,13 @@ struct Report {
 }
 
 impl Report {
-    fn find(
-        &mut self,
-        subject: &Subject,
-        what: &str,
-        text: &str,
-        left: &dyn std::fmt::Debug,
-        right: &dyn std::fmt::Debug,
-    ) {
+    fn find(&mut self, subject: &Subject, what: &str, text: &str, sides: [&dyn std::fmt::Debug; 2]) {
+        let [ours, theirs] = sides;
         self.count += 1;
         if self.count <= 20 {
             writeln!(
                 self.findings,
-                "{} {what}\n  in     {text}\n  ours   {left:?}\n  theirs {right:?}",
+                "{} {what}\n  in     {text}\n  ours   {ours:?}\n  theirs {theirs:?}",
                 subject.name
             )
             .expect("a string grows");
@@ -80,23 +74,23 @@ fn valid(
 ) {
     let (ours, theirs) = ((subject.ours)(text), (subject.theirs)(text));
     let (Ok(ours), Ok(theirs)) = (&ours, &theirs) else {
-        report.find(subject, "is not read", text, &ours, &theirs);
+        report.find(subject, "is not read", text, [&ours, &theirs]);
         return;
     };
     if let Err(error) = validator.validate(ours) {
-        report.find(subject, "is written invalid", text, ours, &error.to_string());
+        report.find(subject, "is written invalid", text, [ours, &error.to_string()]);
     }
     let from_value = (subject.ours_from_value)(value.clone());
     if from_value.as_ref() != Ok(ours) {
-        report.find(subject, "is read differently from a value", text, ours, &from_value);
+        report.find(subject, "is read differently from a value", text, [ours, &from_value]);
     }
     let ours_again = (subject.ours)(&theirs.to_string());
     if ours_again.as_ref() != Ok(ours) {
-        report.find(subject, "reads differently when they wrote it", text, ours, &ours_again);
+        report.find(subject, "reads differently when they wrote it", text, [ours, &ours_again]);
     }
     let theirs_again = (subject.theirs)(&ours.to_string());
     if theirs_again.as_ref() != Ok(theirs) {
-        report.find(subject, "reads differently when we wrote it", text, &theirs_again, theirs);
+        report.find(subject, "reads differently when we wrote it", text, [&theirs_again, theirs]);
     }
 }
 
@@ -108,16 +102,16 @@ fn damaged(subject: &Subject, text: &str, value: Value, report: &mut Report) {
         (Ok(ours), Ok(theirs)) => {
             let theirs_again = (subject.theirs)(&ours.to_string());
             if theirs_again.as_ref() != Ok(theirs) {
-                report.find(subject, "is read differently when damaged", text, &theirs_again, theirs);
+                report.find(subject, "is read differently when damaged", text, [&theirs_again, theirs]);
             }
         }
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => {
-            report.find(subject, "is forgiven by one only", text, &ours, &theirs)
+            report.find(subject, "is forgiven by one only", text, [&ours, &theirs]);
         }
     }
     let from_value = (subject.ours_from_value)(value);
     if from_value.is_ok() != ours.is_ok() {
-        report.find(subject, "is forgiven from text or value only", text, &ours, &from_value);
+        report.find(subject, "is forgiven from text or value only", text, [&ours, &from_value]);
     }
 }
 

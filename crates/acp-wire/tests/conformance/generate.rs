@@ -97,12 +97,11 @@ impl Generator<'_> {
     }
 
     fn typed(&mut self, kind: &Value, schema: &Map<String, Value>, depth: usize) -> Value {
-        let kind = match kind {
-            Value::Array(kinds) => {
-                let kinds: Vec<_> = kinds.iter().filter_map(Value::as_str).collect();
-                if self.rng.one_in(4) { "null" } else { kinds[0] }
-            }
-            kind => kind.as_str().expect("a type"),
+        let kind = if let Some(kinds) = kind.as_array() {
+            let kind = kinds[0].as_str().expect("a type");
+            if self.rng.one_in(4) { "null" } else { kind }
+        } else {
+            kind.as_str().expect("a type")
         };
         match kind {
             "null" => Value::Null,

@@ -53,7 +53,7 @@ subjects! { v1:
     FileSystemCapabilities HttpHeader IdleStateUpdate ImageContent Implementation InitializeRequest
     InitializeResponse IntegerPropertySchema KillTerminalRequest KillTerminalResponse
     ListSessionsRequest ListSessionsResponse LoadSessionRequest LoadSessionResponse LogoutCapabilities
-    LogoutRequest LogoutResponse McpCapabilities McpRequestId McpServer McpServerHttp McpServerSse
+    LogoutRequest LogoutResponse McpCapabilities McpServer McpServerHttp McpServerSse
     McpServerStdio MessageId MultiSelectItems MultiSelectPropertySchema NewSessionRequest
     NewSessionResponse Notice NoticeCapabilities NoticeSeverity NumberPropertySchema PermissionOption
     PermissionOptionId PermissionOptionKind Plan PlanCapabilities PlanEntry PlanEntryPriority
@@ -99,7 +99,7 @@ subjects! { v2:
     ErrorStopReason HttpHeader Icon IconTheme IdempotencyKey IdleStateUpdate ImageContent Implementation
     InitializeRequest InitializeResponse IntegerPropertySchema ListSessionsRequest ListSessionsResponse
     LoginAuthRequest LoginAuthResponse LogoutAuthRequest LogoutAuthResponse McpCapabilities
-    McpHttpCapabilities McpRequestId McpServer McpServerHttp McpServerStdio McpStdioCapabilities
+    McpHttpCapabilities McpServer McpServerHttp McpServerStdio McpStdioCapabilities
     MediaType MessageId MultiSelectItems MultiSelectPropertySchema NewSessionRequest NewSessionResponse
     Notice NoticeSeverity NumberPropertySchema PermissionOption PermissionOptionId PermissionOptionKind
     PlanEntry PlanEntryPriority PlanEntryStatus PlanId PlanItems PlanMarkdown PlanRemoved PlanUpdate

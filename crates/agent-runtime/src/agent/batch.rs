@@ -14,6 +14,7 @@ use session_model::{
     Ask, Content, Event, Grant, Severity, ToolCallId, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use super::reply;
 use super::waits::Waits;
@@ -31,6 +32,8 @@ pub(super) struct Done {
     pub(super) calls: Vec<(ModelCall, String)>,
     /// What "always" allowed meanwhile.
     pub(super) grants: Vec<Grant>,
+    /// Why questions could not be asked; the user knows.
+    pub(super) causes: Vec<String>,
 }
 
 pub(super) struct Batch<'a> {
@@ -40,6 +43,7 @@ pub(super) struct Batch<'a> {
     workspace: Workspace,
     step: u32,
     granted: Vec<Grant>,
+    causes: Vec<String>,
 }
 
 /// One call on its way.
@@ -68,7 +72,12 @@ impl<'a> Batch<'a> {
         let workspace =
             Workspace { cwd: input.cwd.clone(), additional_roots: input.additional_roots.clone() };
         let permissions = input.permissions.clone();
-        Self { agent, waits, permissions, workspace, step, granted: Vec::new() }
+        Self { agent, waits, permissions, workspace, step, granted: Vec::new(), causes: Vec::new() }
+    }
+
+    /// The user was told of these causes already.
+    pub(super) fn knowing(self, causes: Vec<String>) -> Self {
+        Self { causes, ..self }
     }
 
     pub(super) async fn run(mut self, calls: Vec<ModelCall>) -> Result<Done, TurnError> {
@@ -81,7 +90,7 @@ impl<'a> Batch<'a> {
         }
         self.execute(&mut batch).await?;
         let calls = batch.into_iter().map(Call::told).collect();
-        Ok(Done { calls, grants: self.granted })
+        Ok(Done { calls, grants: self.granted, causes: self.causes })
     }
 
     /// Plans a call and shows its row; a call that cannot run is shown as failed at once.
@@ -135,8 +144,12 @@ impl<'a> Batch<'a> {
             Ok(args) => args,
             Err(why) => return Ok(Err(why)),
         };
-        let plan = self.waits.within(unpanicked(tool.plan(&args, &self.workspace))).await?;
-        let plan = plan.unwrap_or_else(|panic| Err(format!("the tool {name} broke: {panic}")));
+        let planning = timeout(self.agent.limits.tool, unpanicked(tool.plan(&args, &self.workspace)));
+        let plan = match self.waits.within(planning).await? {
+            Ok(Ok(plan)) => plan,
+            Ok(Err(panic)) => Err(format!("the tool {name} broke: {panic}")),
+            Err(_) => Err(timed_out(name, self.agent.limits.tool)),
+        };
         Ok(plan.map(|plan| Ready { tool, args, plan }))
     }
 
@@ -169,11 +182,14 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    async fn deny(&self, call: &mut Call, denial: &Denial) -> Result<(), TurnError> {
+    async fn deny(&mut self, call: &mut Call, denial: &Denial) -> Result<(), TurnError> {
         let output = ToolOutput::failed(denial.to_string());
         self.waits.emit(Event::ToolCall(outcome(&mut call.row, &output))).await?;
         call.state = State::Over(output);
-        if let Denial::Unanswerable(cause) = denial {
+        if let Denial::Unanswerable(cause) = denial
+            && !self.causes.contains(cause)
+        {
+            self.causes.push(cause.clone());
             let title = format!(
                 "{} was not run: {cause}. To run tools without being asked, use `/skip-permissions on` or set \
                  `dangerously_skip_permissions`.",
@@ -213,7 +229,9 @@ impl<'a> Batch<'a> {
         started.status = Some(ToolStatus::InProgress);
         call.row.merge(&started);
         self.waits.emit(Event::ToolCall(started)).await?;
-        let output = self.run_tool(ready, &call.row.id).await?;
+        let span = tracing::info_span!("tool", id = %call.row.id, name = %call.told.name);
+        let output = self.run_tool(ready, &call.row.id).instrument(span.clone()).await?;
+        tracing::debug!(parent: &span, failed = output.error.is_some(), exit_code = output.exit_code, "tool ended");
         let last = outcome(&mut call.row, &output);
         call.state = State::Over(output);
         Ok(Some(last))
@@ -235,7 +253,7 @@ impl<'a> Batch<'a> {
             cancel.cancel();
             // What it says while cleaning up is of no use: it was cut off.
             let partial = timeout(TOOL_GRACE, work).await.ok().and_then(Result::ok).unwrap_or_default();
-            let error = format!("tool {name:?} timed out after {} s", limit.as_secs());
+            let error = timed_out(name, limit);
             ToolOutput { error: Some(error), ..partial }
         };
         io.with_grace(TOOL_GRACE, limited).await
@@ -305,6 +323,10 @@ fn fallback_title(name: &str, args: Option<&Map<String, Value>>) -> String {
 /// A panic in a tool is that call's failure and nobody else's.
 async fn unpanicked<F: Future>(work: F) -> Result<F::Output, String> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|panic| panic_text(&*panic))
+}
+
+fn timed_out(tool: &str, limit: Duration) -> String {
+    format!("tool {tool:?} timed out after {} s", limit.as_secs())
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use session_model::source::Ids;
+use tracing::Instrument as _;
 
 use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::TurnIo;
@@ -105,7 +106,8 @@ impl fmt::Debug for Agent {
 #[async_trait]
 impl TurnDriver for Agent {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
-        turn::Turn::new(self, input, io).run().await
+        let span = tracing::info_span!("turn", id = %input.turn, agent = %self.prompt.name);
+        turn::Turn::new(self, input, io).run().instrument(span).await
     }
 }
 

@@ -38,6 +38,8 @@ pub(super) struct Turn<'a> {
     digest: Digest,
     usage: Option<TokenUsage>,
     cut_answers: usize,
+    /// Why questions could not be asked, as far as the user was told.
+    causes: Vec<String>,
 }
 
 impl<'a> Turn<'a> {
@@ -64,6 +66,7 @@ impl<'a> Turn<'a> {
             digest: Digest::default(),
             usage: None,
             cut_answers: 0,
+            causes: Vec::new(),
             input,
         }
     }
@@ -94,6 +97,13 @@ impl<'a> Turn<'a> {
             first => first,
         };
         let reply = reply.map_err(|broken| broken.error)?;
+        tracing::debug!(
+            finish = ?reply.finish,
+            text = reply.text.len(),
+            reasoning = reply.reasoning.len(),
+            calls = reply.calls.len(),
+            "model answered"
+        );
         self.account(&reply).await?;
         Ok(reply)
     }
@@ -157,7 +167,8 @@ impl<'a> Turn<'a> {
             return Ok(Some(StopReason::MaxTurnRequests));
         }
         let cut = reply.finish == FinishReason::Length;
-        let done = Batch::new(self.agent, &self.input, &self.waits, step).run(reply.calls).await?;
+        let batch = Batch::new(self.agent, &self.input, &self.waits, step);
+        let done = batch.knowing(std::mem::take(&mut self.causes)).run(reply.calls).await?;
         self.remember(reply.text, done, hints(repetition, cut));
         Ok(None)
     }
@@ -175,6 +186,7 @@ impl<'a> Turn<'a> {
 
     fn remember(&mut self, text: String, done: Done, hints: Vec<String>) {
         self.input.permissions.grants.extend(done.grants);
+        self.causes = done.causes;
         let calls = done.calls.iter().map(|(call, _)| call.clone()).collect();
         self.messages.push(ModelMessage::Assistant { text, calls });
         for (call, output) in done.calls {

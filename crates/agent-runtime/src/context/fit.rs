@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use session_model::{Content, ToolKind};
 
 use super::past::{PastCall, PastTurn};
+use super::shrink::short_arguments;
 use super::size;
 use crate::provider::ModelMessage;
 
@@ -15,8 +16,6 @@ const WHOLE_TOOL_TURNS: usize = 2;
 const DROP_BLOCK: usize = 4;
 /// How many files a reduced turn names.
 const MANIFEST_FILES: usize = 12;
-/// When the running turn outgrows its room, it shrinks to this share of it at once, for the caches again.
-const SHRINK_TO_PERCENT: usize = 75;
 /// Bytes of text a token stands for, on the careful side.
 const BYTES_PER_TOKEN: u64 = 3;
 /// Room where the model's window is unknown: what most servers hold today.
@@ -24,7 +23,8 @@ const UNKNOWN_WINDOW: usize = 240_000;
 /// What is always left for the conversation, however small the window or large the system prompt.
 const LEAST: usize = 4_000;
 
-const CLEARED: &str = r#"{"output":"[cleared to save room; call the tool again if it is needed]"}"#;
+pub(super) const CLEARED: &str =
+    r#"{"output":"[cleared to save room; call the tool again if it is needed]"}"#;
 
 /// How much text a request's messages may hold, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,28 +57,6 @@ impl Budget {
     #[must_use]
     pub fn less(self, bytes: usize) -> Self {
         Self(self.0.saturating_sub(bytes))
-    }
-}
-
-/// Clears old tool outputs of the running turn's messages when they have outgrown `budget`. The answers to the
-/// newest calls stay, for the model has not seen them yet.
-pub fn shrink(messages: &mut [ModelMessage], budget: Budget) {
-    let mut total: usize = messages.iter().map(size).sum();
-    if total <= budget.0 {
-        return;
-    }
-    let aim = budget.0 / 100 * SHRINK_TO_PERCENT;
-    let newest = messages.iter().rposition(|message| matches!(message, ModelMessage::Assistant { .. }));
-    for message in &mut messages[..newest.unwrap_or_default()] {
-        if total <= aim {
-            return;
-        }
-        if let ModelMessage::ToolResult { output, .. } = message
-            && output.len() > CLEARED.len()
-        {
-            total -= output.len() - CLEARED.len();
-            CLEARED.clone_into(output);
-        }
     }
 }
 
@@ -156,7 +134,15 @@ fn worded(turn: &PastTurn, shows: impl Fn(usize) -> bool) -> Vec<ModelMessage> {
     let mut messages = vec![ModelMessage::User(turn.user.clone())];
     let mut place = 0;
     for step in &turn.steps {
-        let calls = step.calls.iter().map(|past| past.call.clone()).collect();
+        let first = place;
+        let call = |(at, past): (usize, &PastCall)| {
+            let mut call = past.call.clone();
+            if !shows(first + at) {
+                call.arguments = short_arguments(&call.arguments);
+            }
+            call
+        };
+        let calls = step.calls.iter().enumerate().map(call).collect();
         messages.push(ModelMessage::Assistant { text: step.text.clone(), calls });
         for PastCall { call, output, .. } in &step.calls {
             let output = if shows(place) { output.clone() } else { CLEARED.to_owned() };

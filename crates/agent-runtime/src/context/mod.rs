@@ -7,12 +7,14 @@
 mod check;
 mod fit;
 mod past;
+mod shrink;
 
 use serde_json::{Map, Value};
 use session_model::{Content, EmbeddedResource, Entry, ResourceBody};
 
 pub use check::check;
-pub use fit::{Budget, shrink};
+pub use fit::Budget;
+pub use shrink::shrink;
 
 use crate::provider::ModelMessage;
 

@@ -309,7 +309,45 @@ fn the_running_turn_sheds_old_outputs_but_never_unseen_ones() {
     let kept: Vec<_> = messages.iter().filter(|message| size(message) > 500).collect();
     assert_eq!(kept, [&whole[4], &whole[6]], "down to three quarters, oldest first");
     shrink(&mut messages, Budget::bytes(10));
-    assert_eq!(messages[6], whole[6]);
+    assert_eq!(size(&messages[6]), 1_000, "never less than the least");
+}
+
+fn with_result(arguments: &str, output: &str) -> Vec<ModelMessage> {
+    let call = ModelCall { id: "a".to_owned(), name: "f".to_owned(), arguments: arguments.to_owned() };
+    vec![
+        ModelMessage::User(vec![Content::text("do")]),
+        ModelMessage::Assistant { text: String::new(), calls: vec![call] },
+        ModelMessage::ToolResult { call_id: "a".to_owned(), name: "f".to_owned(), output: output.to_owned() },
+    ]
+}
+
+#[test]
+fn an_unseen_output_that_fills_the_window_is_cut_in_its_middle() {
+    let lines = (0..2_000).map(|n| format!("{n}\t\"é\"\n")).collect::<Vec<_>>().concat();
+    let output = json!({ "output": lines, "exit_code": 0 }).to_string();
+    let mut messages = with_result("{}", &output);
+    shrink(&mut messages, Budget::bytes(6_000));
+    check(&messages).unwrap();
+    let total = total_size(&messages);
+    assert!((5_000..6_300).contains(&total), "{total}");
+    let ModelMessage::ToolResult { output, .. } = &messages[2] else { panic!("{messages:?}") };
+    let value: Value = serde_json::from_str(output).unwrap();
+    let text = value["output"].as_str().unwrap();
+    assert!(text.starts_with("0\t\"é\"\n1\t") && text.ends_with("1999\t\"é\"\n"), "{text}");
+    assert!(text.contains("bytes left out to fit the model's window"));
+    assert_eq!(value["exit_code"], 0);
+}
+
+#[test]
+fn long_arguments_of_old_calls_are_shortened_and_stay_an_object() {
+    let arguments = json!({ "path": "a.rs", "content": "é".repeat(3_000), "n": 1 }).to_string();
+    let mut messages = with_result(&arguments, "{}");
+    messages.push(ModelMessage::Assistant { text: "next".to_owned(), calls: Vec::new() });
+    shrink(&mut messages, Budget::bytes(2_000));
+    let ModelMessage::Assistant { calls, .. } = &messages[1] else { panic!("{messages:?}") };
+    let value: Value = serde_json::from_str(&calls[0].arguments).unwrap();
+    assert_eq!((&value["path"], &value["n"]), (&json!("a.rs"), &json!(1)));
+    assert_eq!(value["content"], format!("{}… [2800 more characters]", "é".repeat(200)));
 }
 
 #[test]

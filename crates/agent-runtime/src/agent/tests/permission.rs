@@ -151,6 +151,24 @@ async fn a_question_that_cannot_be_answered_is_a_denial_with_its_cause_for_both_
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_user_is_told_once_why_questions_cannot_be_asked() {
+    let no = || Answer::Unanswerable("the client has no such method".into());
+    let outcome = Rig::new(vec![
+        vec![Line::call("edit", json!({ "n": 1 })), Line::call("edit", json!({ "n": 2 }))],
+        vec![Line::call("edit", json!({ "n": 3 }))],
+        vec![Line::say("ok")],
+    ])
+    .tool(Fake::new("edit", Behaviour::Say("x")).asks(vec![GrantScope::Tool]))
+    .answer(no())
+    .answer(no())
+    .answer(no())
+    .run()
+    .await;
+    assert_eq!(outcome.log.iter().filter(|line| line.starts_with("notice")).count(), 1);
+    assert_eq!(outcome.log.iter().filter(|line| line.contains("Failed")).count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn always_cannot_be_chosen_where_it_was_not_offered() {
     let outcome = Rig::new(vec![vec![Line::call("edit", json!({}))], vec![Line::say("ok")]])
         .tool(Fake::new("edit", Behaviour::Say("x")).asks(Vec::new()))

@@ -1,6 +1,8 @@
 //! The crate's guarantees, over in-memory streams and a paused clock.
 
 #[cfg(test)]
+mod any_input;
+#[cfg(test)]
 mod drain;
 #[cfg(test)]
 mod handlers;
@@ -12,6 +14,8 @@ mod properties;
 mod requests;
 #[cfg(test)]
 mod responders;
+#[cfg(test)]
+mod seeds;
 #[cfg(test)]
 mod stress;
 #[cfg(test)]

@@ -18,3 +18,5 @@ pub mod scripted;
 pub mod tools;
 
 pub use agent::Agent;
+pub use driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
+pub use io::TurnIo;

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use agent_runtime::providers::detect::Detected;
+
 use super::Lookup;
 use super::agent::{AgentSettings, ApiFormat, ProviderKind, Secret};
 use super::known::{KNOWN_SERVICES, KnownService};
@@ -71,22 +73,11 @@ pub enum Credential {
     Command(String),
 }
 
-/// A model server found running.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Detected {
-    /// What it seems to be.
-    pub name: String,
-    /// Its base URL.
-    pub url: String,
-    /// Its models, by id.
-    pub models: Vec<String>,
-    /// Tokens the first of them can hold, where it says so.
-    pub context_window: Option<u64>,
-}
-
 /// Why an agent was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
+    /// The session's user chose it.
+    Chosen,
     /// `agent` names it.
     Named,
     /// It is the first server among `agents`.
@@ -105,6 +96,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Chosen => f.write_str("it was chosen for this session"),
             Self::Named => f.write_str("`agent` in the configuration names it"),
             Self::FirstServer => f.write_str("it is the first server among the configured `agents`"),
             Self::Detected { url } => {

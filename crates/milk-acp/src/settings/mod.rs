@@ -5,10 +5,12 @@
 //! nothing of how an agent is talked to.
 
 mod agent;
+mod build;
 mod check;
 mod choose;
 mod defaults;
 mod document;
+mod drivers;
 mod known;
 mod load;
 mod merge;
@@ -19,10 +21,12 @@ mod view;
 mod warning;
 
 pub use agent::{AgentSettings, ApiFormat, Limits, PromptTier, ProviderKind, Secret};
+pub use build::build_provider;
 pub use choose::{
-    AgentChoice, AgentSpec, Credential, Detected, EndpointSpec, Reason, choose, needs_detection, specify,
+    AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,
 };
 pub use document::{ConfigError, ConfigFile};
+pub use drivers::{ConfiguredDrivers, Detector, HttpDetector, SharedLookup};
 pub use known::{KNOWN_SERVICES, KnownService};
 pub use load::{FileReport, FileState, Loaded, Loader};
 pub use merge::{Layer, Sources};

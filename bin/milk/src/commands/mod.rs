@@ -1,0 +1,7 @@
+//! One module per subcommand.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod sessions;

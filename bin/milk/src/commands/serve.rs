@@ -1,0 +1,40 @@
+//! `milk serve --acp`: the agent, spoken to over standard input and output.
+
+use acp_rpc::CancellationToken;
+use acp_rpc::stdio::{stdin, stdout};
+use milk_acp::server::Server;
+
+use crate::args::ServeArgs;
+use crate::assemble::{self, Choices};
+use crate::error::CliError;
+use crate::logging;
+use crate::places::Places;
+use crate::signals::Signals;
+use crate::store::block_on;
+
+/// Serves until the input ends or a signal asks to end.
+pub(crate) fn run(args: &ServeArgs, places: &Places) -> Result<(), CliError> {
+    logging::start(args.log_file.as_deref())?;
+    let server = assemble::server(places, Choices { tap: args.tap.as_deref(), model: None })?;
+    block_on(serve(&server))
+}
+
+/// A first signal ends the connection as the client's leaving would; a second one does not wait for that.
+async fn serve(server: &Server) -> Result<(), CliError> {
+    let shutdown = CancellationToken::new();
+    let mut signals = Signals::catch()?;
+    let serving = server.serve(stdin()?, stdout()?, shutdown.clone());
+    tokio::pin!(serving);
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut serving => return outcome.map_err(CliError::Connection),
+            () = signals.next() => {
+                if shutdown.is_cancelled() {
+                    return Err(CliError::Interrupted);
+                }
+                shutdown.cancel();
+            }
+        }
+    }
+}

@@ -61,3 +61,8 @@ pub use method::{Method, Notification};
 pub use open::Other;
 pub use patch::Patch;
 pub use version::ProtocolVersion;
+
+/// Compiles and runs the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

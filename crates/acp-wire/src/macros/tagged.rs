@@ -4,8 +4,8 @@
 ///
 /// The tag is written first and may be read anywhere; when it comes first, nothing is buffered. A known tag
 /// with a bad payload is an error. What an unknown or a missing tag means is said at the end: nothing (an
-/// error); `else Other` keeps an unknown tag with its members (`requires [..]` and `where f` demand something of them); `none
-/// V(T)` is the form without a tag; `rest V(T)` is the form for a missing and for an unknown tag.
+/// error); `else Other` keeps an unknown tag with its members (`requires [..]` and `where f` demand something of
+/// them); `none V(T)` is the form without a tag; `rest V(T)` is the form for a missing and for an unknown tag.
 macro_rules! tagged {
     ($(#[$m:meta])* pub enum $name:ident: $tag:tt {
         $($(#[$vm:meta])* $variant:ident $(($ty:ty))? = $wire:tt,)*

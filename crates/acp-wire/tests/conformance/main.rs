@@ -7,6 +7,8 @@ mod coverage;
 #[cfg(test)]
 mod cross;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod generate;
 #[cfg(test)]
 mod lenient;

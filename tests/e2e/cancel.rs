@@ -88,7 +88,8 @@ async fn during_a_tool() {
         client.cancel(&session).await;
         cancelled(&mut client, &id, since).await;
         let last = client.take_unclaimed();
-        let status = last.iter().rev().find_map(|line| line["params"]["update"]["status"].as_str().map(str::to_owned));
+        let status =
+            last.iter().rev().find_map(|line| line["params"]["update"]["status"].as_str().map(str::to_owned));
         let expected = if version == Version::V1 { "failed" } else { "cancelled" };
         assert_eq!(status.as_deref(), Some(expected), "the tool's row is final");
         next_prompt_works(&mut client, &session).await;
@@ -140,8 +141,7 @@ async fn held_prompts_are_refused_and_later_ones_run() {
 async fn by_request_the_way_the_version_has_it() {
     for version in Version::BOTH {
         let gate = Latch::new();
-        let rig =
-            Rig::new(vec![vec![Line::Wait(gate.clone()), Line::say("first")], vec![Line::say("next")]]);
+        let rig = Rig::new(vec![vec![Line::Wait(gate.clone()), Line::say("first")], vec![Line::say("next")]]);
         let (mut client, session) = rig.session(version).await;
         let running = client.prompt(&session, "first").await;
         gate.reached().await;

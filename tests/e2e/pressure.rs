@@ -31,13 +31,22 @@ async fn a_client_that_stops_reading_stops_the_model_and_a_cancel_still_works() 
         ask(1, "initialize", hello).await;
         ask(2, "session/new", json!({ "cwd": rig.cwd(), "mcpServers": [] })).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let page = rig.store.list(session_store::ListQuery { limit: 1, ..Default::default() }).await.expect("listed");
+        let page = rig
+            .store
+            .list(session_store::ListQuery { limit: 1, ..Default::default() })
+            .await
+            .expect("listed");
         let session = page.sessions[0].id.to_string();
-        ask(3, "session/prompt", json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "go" }] }))
-            .await;
+        ask(
+            3,
+            "session/prompt",
+            json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "go" }] }),
+        )
+        .await;
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(rig.model.streaming(), 1, "the model waits");
-        let line = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } });
+        let line =
+            json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } });
         writer.write_all(format!("{line}\n").as_bytes()).await.expect("written");
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(rig.model.streaming(), 0, "the cancel reached the model though nothing was read");

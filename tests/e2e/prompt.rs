@@ -34,10 +34,7 @@ async fn a_prompt_is_answered_with_a_stream() {
 fn edit_answers() -> Vec<Vec<Line>> {
     vec![
         vec![Line::say("Let me look."), Line::call("read_file", json!({ "path": "a.txt" }))],
-        vec![Line::call(
-            "edit_file",
-            json!({ "path": "a.txt", "old_string": "one", "new_string": "two" }),
-        )],
+        vec![Line::call("edit_file", json!({ "path": "a.txt", "old_string": "one", "new_string": "two" }))],
         vec![Line::say("Changed one to two.")],
     ]
 }
@@ -53,8 +50,12 @@ async fn a_file_is_read_edited_with_leave_and_reported() {
         let id = client.prompt(&session, "change one to two in a.txt").await;
         let (question, asked) = client.request("session/request_permission").await;
         assert_eq!(rig.read("a.txt"), "zero\none\n", "nothing happens before the answer");
-        let offered: Vec<&str> =
-            asked["options"].as_array().expect("options").iter().map(|o| o["kind"].as_str().unwrap()).collect();
+        let offered: Vec<&str> = asked["options"]
+            .as_array()
+            .expect("options")
+            .iter()
+            .map(|o| o["kind"].as_str().unwrap())
+            .collect();
         assert_eq!(offered, ["allow_once", "allow_always", "reject_once"]);
         client.choose(&question, "allow").await;
         client.response(&id).await.expect("answered");
@@ -68,7 +69,10 @@ async fn whatever_is_no_consent_leaves_the_file_alone_and_the_model_is_told() {
     let answers: [(&str, Value); 6] = [
         ("rejected", json!({ "outcome": { "outcome": "selected", "optionId": "reject" } })),
         ("cancelled", json!({ "outcome": { "outcome": "cancelled" } })),
-        ("an option that was not offered", json!({ "outcome": { "outcome": "selected", "optionId": "yes" } })),
+        (
+            "an option that was not offered",
+            json!({ "outcome": { "outcome": "selected", "optionId": "yes" } }),
+        ),
         ("an unknown outcome", json!({ "outcome": { "outcome": "approved" } })),
         ("malformed", json!({ "outcome": "allow" })),
         ("null", Value::Null),
@@ -182,4 +186,33 @@ async fn version_2_answers_early_where_asked_to() {
     while client.update("state_update").await["state"] != "idle" {}
     assert_eq!(rig.model.requests().len(), 1);
     client.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_answers_by_itself_and_leaves_no_trace_with_the_model() {
+    for version in Version::BOTH {
+        let rig = Rig::new(vec![vec![Line::say("yes")]]);
+        let (mut client, session) = rig.session(version).await;
+        let commands = client.update("available_commands_update").await;
+        assert!(commands["availableCommands"].as_array().is_some_and(|all| all.len() >= 5), "{commands}");
+        for (prompt, said) in [
+            ("/help", "/export"),
+            ("/think off", "reasoning visibility: off"),
+            ("/skip-permissions on", "ON"),
+            ("/sessions", "(unnamed)"),
+            ("/panel", "only available"),
+        ] {
+            let id = client.prompt(&session, prompt).await;
+            client.response(&id).await.expect("answered");
+            let text = client.take_text("agent_message_chunk");
+            assert!(text.contains(said), "{prompt}: {text}");
+        }
+        client.update("config_option_update").await;
+        assert!(rig.model.requests().is_empty(), "no model heard of it");
+        let id = client.prompt(&session, "is /help a command?").await;
+        client.response(&id).await.expect("answered");
+        let heard = format!("{:?}", rig.model.requests());
+        assert!(heard.contains("is /help a command?") && !heard.contains("/think"), "{heard}");
+        client.finish().await;
+    }
 }

@@ -33,7 +33,9 @@ async fn a_later_connection_lists_opens_and_replays() {
         assert_eq!(list["sessions"][0]["sessionId"], session);
         assert_eq!(list["sessions"][0]["title"], "what does a.txt say?");
         let (method, params) = match version {
-            Version::V1 => ("session/load", json!({ "sessionId": session, "cwd": rig.cwd(), "mcpServers": [] })),
+            Version::V1 => {
+                ("session/load", json!({ "sessionId": session, "cwd": rig.cwd(), "mcpServers": [] }))
+            }
             Version::V2 => (
                 "session/resume",
                 json!({ "sessionId": session, "cwd": rig.cwd(), "replayFrom": { "type": "start" } }),
@@ -43,7 +45,10 @@ async fn a_later_connection_lists_opens_and_replays() {
         let id = client.prompt(&session, "still there?").await;
         client.response(&id).await.expect("answered");
         let heard = rig.model.requests().pop().expect("the model was asked");
-        assert!(format!("{:?}", heard.messages).contains("It says hello."), "the history is sent to the model");
+        assert!(
+            format!("{:?}", heard.messages).contains("It says hello."),
+            "the history is sent to the model"
+        );
         let transcript = client.finish().await;
         assert_snapshot!(format!("replay_v{}", version.number()), redacted(&transcript, &rig));
     }
@@ -134,12 +139,24 @@ async fn bad_requests_name_what_is_wrong_and_change_nothing() {
             ("session/new", json!({ "mcpServers": [] }), -32602),
             ("session/prompt", json!({ "sessionId": session, "prompt": [] }), -32602),
             ("session/prompt", json!({ "sessionId": session, "content": [] }), -32602),
-            ("session/prompt", json!({ "sessionId": null, "prompt": [{ "type": "text", "text": "x" }] }), -32602),
-            ("session/prompt", json!({ "sessionId": "nope", "prompt": [{ "type": "text", "text": "x" }] }), -32002),
+            (
+                "session/prompt",
+                json!({ "sessionId": null, "prompt": [{ "type": "text", "text": "x" }] }),
+                -32602,
+            ),
+            (
+                "session/prompt",
+                json!({ "sessionId": "nope", "prompt": [{ "type": "text", "text": "x" }] }),
+                -32002,
+            ),
             ("session/resume", json!({ "sessionId": "nope", "cwd": rig.cwd() }), -32002),
             ("session/resume", json!({ "sessionId": session, "cwd": "/" }), -32602),
             ("session/list", json!({ "cursor": "garbage" }), -32602),
-            ("session/set_config_option", json!({ "sessionId": session, "configId": "nope", "type": "id", "value": "x" }), -32602),
+            (
+                "session/set_config_option",
+                json!({ "sessionId": session, "configId": "nope", "type": "id", "value": "x" }),
+                -32602,
+            ),
             ("session/no_such_method", json!({}), -32601),
             ("_custom/thing", json!({}), -32601),
         ];
@@ -162,7 +179,9 @@ async fn an_option_set_is_told_in_full_and_survives() {
         let (mut client, session) = rig.session(version).await;
         let set = match version {
             Version::V1 => json!({ "sessionId": session, "configId": "think", "value": "off" }),
-            Version::V2 => json!({ "sessionId": session, "configId": "think", "type": "boolean", "value": false }),
+            Version::V2 => {
+                json!({ "sessionId": session, "configId": "think", "type": "boolean", "value": false })
+            }
         };
         let result = client.call("session/set_config_option", set).await.expect("set");
         let off = if version == Version::V1 { json!("off") } else { json!(false) };

@@ -67,6 +67,13 @@ impl Options {
         model.into_iter().chain([think]).collect()
     }
 
+    /// Shows or hides reasoning and returns everything that is to be stored.
+    pub(crate) fn set_think(&mut self, on: bool) -> Map<String, Value> {
+        self.think = on;
+        self.stored.insert(THINK.to_owned(), on.into());
+        self.stored.clone()
+    }
+
     /// Sets one option and returns everything that is to be stored.
     ///
     /// # Errors

@@ -27,6 +27,8 @@ pub(crate) struct NewPrompt {
     pub(crate) key: Option<String>,
     pub(crate) message: MessageId,
     pub(crate) turn: TurnId,
+    /// It is a command of milk's own: told, and kept nowhere.
+    pub(crate) local: bool,
 }
 
 /// How a turn ended, as its task reports it.
@@ -116,6 +118,7 @@ struct Running {
     asks: Vec<AskId>,
     route: Option<Route>,
     cancelled: bool,
+    local: bool,
 }
 
 #[derive(Debug)]
@@ -223,12 +226,14 @@ impl Core {
 
     fn insert_next(&mut self, out: &mut Vec<Effect>) {
         let Some(Held { prompt, others }) = self.held.pop_front() else { return };
-        let NewPrompt { reply, content, ack, key, message, turn } = prompt;
+        let NewPrompt { reply, content, ack, key, message, turn, local } = prompt;
         if let Some(key) = &key {
             self.inserted.insert(key.clone(), message.clone());
         }
-        let user = Item::User { id: message.clone(), content: content.clone(), key };
-        out.push(Effect::Persist(turn.clone(), vec![user]));
+        if !local {
+            let user = Item::User { id: message.clone(), content: content.clone(), key };
+            out.push(Effect::Persist(turn.clone(), vec![user]));
+        }
         let echo = Event::Message { id: message.clone(), role: Role::User, content: content.clone() };
         out.push(Effect::Emit(echo));
         out.push(Effect::Emit(Event::Foreground(Foreground::Running)));
@@ -249,6 +254,7 @@ impl Core {
             asks: Vec::new(),
             route: None,
             cancelled: false,
+            local,
         });
     }
 
@@ -359,7 +365,7 @@ impl Core {
         }
         let mut items = running.folder.finish();
         items.push(Item::TurnEnd { stop, error: error.clone(), route: running.route.clone() });
-        out.push(Effect::Persist(running.turn, items));
+        running.keep(items, out);
         let idle = Foreground::Idle { stop: Some(stop), error: error.clone(), route: running.route };
         out.push(Effect::Emit(Event::Foreground(idle)));
         for reply in running.waiting {
@@ -376,15 +382,19 @@ impl Running {
     /// Keeps what the event completes, then tells it; text by segment waits for the segment's end.
     fn tell(&mut self, event: Event, show_thoughts: bool, out: &mut Vec<Effect>) {
         let items = self.folder.event(&event);
-        if !items.is_empty() {
-            out.push(Effect::Persist(self.turn.clone(), items));
-        }
+        self.keep(items, out);
         let hidden = matches!(
             event,
             Event::MessageDelta { role: Role::Thought, .. } | Event::Message { role: Role::Thought, .. }
         ) && !show_thoughts;
         if !hidden {
             out.extend(self.segments.pass(event).into_iter().map(Effect::Emit));
+        }
+    }
+
+    fn keep(&self, items: Vec<Item>, out: &mut Vec<Effect>) {
+        if !items.is_empty() && !self.local {
+            out.push(Effect::Persist(self.turn.clone(), items));
         }
     }
 

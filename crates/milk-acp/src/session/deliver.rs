@@ -9,6 +9,7 @@ use session_model::{Answer, Ask, AskId, Content, Entry, Event, Item, TurnId};
 use session_store::MetaPatch;
 
 use crate::command::Reply;
+use crate::commands::{self, Change, CommandCx};
 use crate::dialect::Outgoing;
 use crate::error::ServerError;
 use crate::session::actor::{Actor, Out};
@@ -77,7 +78,32 @@ impl Actor {
     }
 
     fn start(&mut self, turn: TurnId, prompt: Vec<Content>) {
-        let plan = TurnPlan {
+        let mut turn = match commands::parse(&prompt) {
+            Some(invocation) => {
+                RunningTurn::command(invocation, self.command_cx(), self.message_id(), &self.shutdown)
+            }
+            None => RunningTurn::start(self.plan(turn, prompt), &self.shutdown),
+        };
+        if self.core.is_cancelled() {
+            // The cancel came while the user's message was being kept.
+            turn.cancel();
+        }
+        self.turn = Some(turn);
+    }
+
+    fn command_cx(&self) -> CommandCx {
+        CommandCx {
+            session: self.session.clone(),
+            cwd: self.cwd.clone(),
+            store: Arc::clone(&self.shared.store),
+            unsaved: self.journal.unsaved().to_vec(),
+            show_thoughts: self.options.think(),
+            skip_permissions: self.settings.skip_permissions,
+        }
+    }
+
+    fn plan(&self, turn: TurnId, prompt: Vec<Content>) -> TurnPlan {
+        TurnPlan {
             session: self.session.clone(),
             turn,
             prompt,
@@ -93,13 +119,7 @@ impl Actor {
             store: Arc::clone(&self.shared.store),
             drivers: Arc::clone(&self.shared.drivers),
             ids: Arc::clone(&self.shared.ids),
-        };
-        let mut turn = RunningTurn::start(plan, &self.shutdown);
-        if self.core.is_cancelled() {
-            // The cancel came while the user's message was being kept.
-            turn.cancel();
         }
-        self.turn = Some(turn);
     }
 
     fn send_ask(&mut self, id: AskId, ask: Ask) {
@@ -167,6 +187,20 @@ impl Actor {
         }
     }
 
+    /// What a command changed: the client's settings follow it.
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::ShowThoughts(on) => {
+                let stored = self.options.set_think(on);
+                self.step(Input::ShowThoughts(on));
+                self.queue
+                    .push_back(Out::Update(MetaPatch { options: Some(stored), ..MetaPatch::default() }));
+                self.queue.push_back(Out::Do(Effect::Emit(Event::Options(self.options.list()))));
+            }
+            Change::SkipPermissions(on) => self.settings.skip_permissions = on,
+        }
+    }
+
     /// What the turn said.
     pub(super) fn said(&mut self, said: Said) {
         match said {
@@ -181,8 +215,9 @@ impl Actor {
                 let grants = Some(self.grants.clone());
                 self.queue.push_back(Out::Update(MetaPatch { grants, ..MetaPatch::default() }));
             }
-            Said::Over(outcome) => {
+            Said::Over(outcome, changes) => {
                 self.turn = None;
+                changes.into_iter().for_each(|change| self.change(change));
                 self.step(Input::Ended(outcome));
             }
         }

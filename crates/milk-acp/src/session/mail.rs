@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{OpenSession, Prompt, Replay, Reply, SetOption};
+use crate::commands;
 use crate::error::ServerError;
 use crate::options::Options;
 use crate::session::actor::{Actor, Ending, Out, Parts, Waiting};
@@ -142,10 +143,10 @@ impl Actor {
         let reply = Reply::NewSession {
             session: self.session.clone(),
             options: self.options.list(),
-            commands: crate::commands::advertised(),
+            commands: commands::advertised(),
         };
         self.reply(responder, Ok(&reply));
-        self.emit(Event::Commands(crate::commands::advertised()));
+        self.emit(Event::Commands(commands::advertised()));
         let turns = replay::turns(entries);
         if adopted && turns > 0 {
             let notice = replay::resumed_notice(self.message_id(), &self.session, turns);
@@ -161,10 +162,9 @@ impl Actor {
             self.queue.push_back(Out::Replay(Event::ReplayComplete));
         }
         self.emit(Event::Foreground(self.core.foreground()));
-        let reply =
-            Reply::OpenSession { options: self.options.list(), commands: crate::commands::advertised() };
+        let reply = Reply::OpenSession { options: self.options.list(), commands: commands::advertised() };
         self.reply(responder, Ok(&reply));
-        self.emit(Event::Commands(crate::commands::advertised()));
+        self.emit(Event::Commands(commands::advertised()));
     }
 
     fn replay(&mut self, entries: &[Entry], how: Replay) {
@@ -211,7 +211,8 @@ impl Actor {
         let Prompt { content, ack, key, .. } = prompt;
         let message = self.message_id();
         let turn = self.shared.ids.fresh(IdKind::Turn).into();
-        self.step(Input::Prompt(NewPrompt { reply, content, ack, key, message, turn }));
+        let local = commands::parse(&content).is_some();
+        self.step(Input::Prompt(NewPrompt { reply, content, ack, key, message, turn, local }));
     }
 
     fn set_option(&mut self, set: &SetOption, responder: Responder) {

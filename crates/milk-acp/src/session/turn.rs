@@ -2,6 +2,7 @@
 //!
 //! The turn is over when its channel has closed and its task has been joined, or when its grace has passed.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +10,16 @@ use std::time::Duration;
 use agent_runtime::driver::{Permissions, TurnEnd, TurnError, TurnInput};
 use agent_runtime::io::{Interrupted, TurnIo, TurnSignal};
 use session_model::source::Ids;
-use session_model::{Content, Entry, Event, MessageId, Notice, SessionId, Severity, TurnFailure, TurnId};
+use session_model::{
+    Content, Entry, Event, MessageId, Notice, Role, SessionId, Severity, StopReason, TurnFailure, TurnId,
+};
 use session_store::SessionStore;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::{self, Change, CommandCx, Invocation};
 use crate::drivers::Drivers;
 use crate::session::core::Outcome;
 
@@ -44,15 +48,15 @@ pub(crate) struct TurnPlan {
 pub(crate) enum Said {
     /// This.
     Signal(TurnSignal),
-    /// Nothing any more.
-    Over(Outcome),
+    /// Nothing any more; a command leaves changes.
+    Over(Outcome, Vec<Change>),
 }
 
 /// A turn under way.
 #[derive(Debug)]
 pub(crate) struct RunningTurn {
     signals: mpsc::Receiver<TurnSignal>,
-    task: JoinSet<Outcome>,
+    task: JoinSet<(Outcome, Vec<Change>)>,
     cancel: CancellationToken,
     /// When it is dropped, once cancelled.
     deadline: Option<Instant>,
@@ -61,10 +65,32 @@ pub(crate) struct RunningTurn {
 impl RunningTurn {
     /// Starts the turn's task; `parent` ends it with the session.
     pub(crate) fn start(plan: TurnPlan, parent: &CancellationToken) -> Self {
+        Self::spawn(parent, |io| async move { (run(plan, io).await, Vec::new()) })
+    }
+
+    /// Runs a command in place of a turn; its words are told under `message`.
+    pub(crate) fn command(
+        invocation: Invocation,
+        cx: CommandCx,
+        message: MessageId,
+        parent: &CancellationToken,
+    ) -> Self {
+        Self::spawn(parent, |io| async move {
+            match command(invocation, cx, message, &io).await {
+                Ok(changes) => (Outcome::Done { stop: StopReason::EndTurn, usage: None }, changes),
+                Err(Interrupted) => (Outcome::Interrupted, Vec::new()),
+            }
+        })
+    }
+
+    fn spawn<F>(parent: &CancellationToken, work: impl FnOnce(TurnIo) -> F) -> Self
+    where
+        F: Future<Output = (Outcome, Vec<Change>)> + Send + 'static,
+    {
         let cancel = parent.child_token();
         let (io, signals) = TurnIo::channel(cancel.clone());
         let mut task = JoinSet::new();
-        task.spawn(run(plan, io));
+        task.spawn(work(io));
         Self { signals, task, cancel, deadline: None }
     }
 
@@ -88,7 +114,7 @@ impl RunningTurn {
             () = expired(deadline) => {
                 tracing::warn!("the turn did not end in time after its cancellation and is dropped");
                 self.task.abort_all();
-                Said::Over(Outcome::Interrupted)
+                Said::Over(Outcome::Interrupted, Vec::new())
             }
         }
     }
@@ -98,15 +124,18 @@ impl RunningTurn {
         self.signals.try_recv().ok()
     }
 
-    async fn said(signals: &mut mpsc::Receiver<TurnSignal>, task: &mut JoinSet<Outcome>) -> Said {
+    async fn said(
+        signals: &mut mpsc::Receiver<TurnSignal>,
+        task: &mut JoinSet<(Outcome, Vec<Change>)>,
+    ) -> Said {
         if let Some(signal) = signals.recv().await {
             return Said::Signal(signal);
         }
-        Said::Over(match task.join_next().await {
-            Some(Ok(outcome)) => outcome,
-            Some(Err(error)) => panicked(&error),
-            None => Outcome::Interrupted,
-        })
+        match task.join_next().await {
+            Some(Ok((outcome, changes))) => Said::Over(outcome, changes),
+            Some(Err(error)) => Said::Over(panicked(&error), Vec::new()),
+            None => Said::Over(Outcome::Interrupted, Vec::new()),
+        }
     }
 }
 
@@ -128,6 +157,17 @@ fn panicked(error: &JoinError) -> Outcome {
             "the turn failed by a defect of milk; the session goes on, and the log on stderr has the place"
                 .to_owned(),
     })
+}
+
+async fn command(
+    invocation: Invocation,
+    cx: CommandCx,
+    id: MessageId,
+    io: &TurnIo,
+) -> Result<Vec<Change>, Interrupted> {
+    let said = io.or_cancelled(commands::run(invocation, cx)).await?;
+    io.emit(Event::MessageDelta { id, role: Role::Agent, content: Content::text(said.text) }).await?;
+    Ok(said.changes)
 }
 
 async fn run(plan: TurnPlan, io: TurnIo) -> Outcome {

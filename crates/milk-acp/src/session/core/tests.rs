@@ -106,6 +106,7 @@ fn prompt_with(number: u64, ack: Ack, key: Option<&str>) -> Input {
         key: key.map(str::to_owned),
         message: MessageId::from(format!("u{number}")),
         turn: TurnId::from(format!("t{number}")),
+        local: false,
     })
 }
 
@@ -267,6 +268,16 @@ fn by_segment_text_waits_for_its_end() {
         &mut core,
         vec![prompt(1), says("a"), says("b"), tool("c1", ToolStatus::Pending), says("c"), says("d"), done()],
     ));
+}
+
+#[test]
+fn a_command_is_told_and_kept_nowhere() {
+    let Input::Prompt(prompt) = prompt(1) else { unreachable!("it is a prompt") };
+    assert_snapshot!(run(vec![
+        Input::Prompt(NewPrompt { local: true, ..prompt }),
+        says("Commands: …"),
+        done()
+    ]));
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! Commands a prompt may begin with. One table says what is advertised and what runs.
+//!
+//! A command runs in place of a turn: its output is told and kept nowhere, no model hears of it. Knows nothing of
+//! protocol versions; what it changes about the session it returns as [`Change`]s.
+
+mod export;
+mod help;
+mod sessions;
+mod skip_permissions;
+mod think;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use session_model::{Command, Content, Entry, SessionId};
+use session_store::SessionStore;
+
+/// What a command may look at.
+#[derive(Debug)]
+pub(crate) struct CommandCx {
+    pub(crate) session: SessionId,
+    pub(crate) cwd: PathBuf,
+    pub(crate) store: Arc<dyn SessionStore>,
+    /// Finished items that are not in the store.
+    pub(crate) unsaved: Vec<Entry>,
+    pub(crate) show_thoughts: bool,
+    pub(crate) skip_permissions: bool,
+}
+
+/// What came of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// What the user is told.
+    pub(crate) text: String,
+    /// What is different now.
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Said {
+    fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), changes: Vec::new() }
+    }
+}
+
+/// What a command changes about its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Whether reasoning is shown.
+    ShowThoughts(bool),
+    /// Whether nothing is asked.
+    SkipPermissions(bool),
+}
+
+/// A command in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    word: &'static str,
+    argument: String,
+    /// Something else came with it.
+    attached: bool,
+}
+
+type Run = fn(String, CommandCx) -> BoxFuture<'static, Said>;
+
+struct Row {
+    name: &'static str,
+    description: &'static str,
+    hint: Option<&'static str>,
+    run: Run,
+}
+
+/// What runs, in the order in which it is advertised.
+const TABLE: &[Row] = &[
+    Row {
+        name: "sessions",
+        description: "list the kept conversations of this folder",
+        hint: Some("[all]"),
+        run: |argument, cx| Box::pin(sessions::run(argument, cx)),
+    },
+    Row {
+        name: "export",
+        description: "print this conversation, or write it to a file",
+        hint: Some("[json|<path>]"),
+        run: |argument, cx| Box::pin(export::run(argument, cx)),
+    },
+    Row {
+        name: "skip-permissions",
+        description: "run tools without asking, in this conversation",
+        hint: Some("[on|off]"),
+        run: |argument, cx| Box::pin(std::future::ready(skip_permissions::run(&argument, &cx))),
+    },
+    Row {
+        name: "think",
+        description: "show or hide the model's reasoning",
+        hint: Some("[on|off]"),
+        run: |argument, cx| Box::pin(std::future::ready(think::run(&argument, &cx))),
+    },
+    Row {
+        name: "help",
+        description: "list the commands",
+        hint: None,
+        run: |_, _| Box::pin(std::future::ready(help::run())),
+    },
+];
+
+/// Commands of milk's terminal interface; typed here, they are answered and never reach the model.
+const ELSEWHERE: &[&str] = &[
+    "panel",
+    "colorize",
+    "paste",
+    "attach",
+    "mcp",
+    "reload",
+    "permissions",
+    "bash",
+    "open",
+    "forget",
+    "history",
+    "otel",
+    "server",
+    "exit",
+    "quit",
+];
+
+/// The commands as a client is told of them.
+pub(crate) fn advertised() -> Vec<Command> {
+    let told = |entry: &Row| Command {
+        name: entry.name.to_owned(),
+        description: entry.description.to_owned(),
+        hint: entry.hint.map(str::to_owned),
+    };
+    TABLE.iter().map(told).collect()
+}
+
+/// The command a prompt begins with, if it begins with one. Only leading text counts, and only its first word.
+pub(crate) fn parse(prompt: &[Content]) -> Option<Invocation> {
+    let leading = prompt.iter().take_while(|content| content.as_text().is_some());
+    let text: String = leading.clone().filter_map(Content::as_text).collect();
+    let text = text.trim();
+    let (word, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let word = word.strip_prefix('/')?;
+    let known = TABLE.iter().map(|entry| entry.name).chain(ELSEWHERE.iter().copied());
+    let word = known.into_iter().find(|known| *known == word)?;
+    let attached = leading.count() < prompt.len();
+    Some(Invocation { word, argument: argument.trim().to_owned(), attached })
+}
+
+/// Runs it.
+pub(crate) async fn run(invocation: Invocation, cx: CommandCx) -> Said {
+    let Invocation { word, argument, attached } = invocation;
+    let Some(entry) = TABLE.iter().find(|entry| entry.name == word) else {
+        return Said::text(format!(
+            "/{word} is only available in the milk terminal interface. {}",
+            help::run().text
+        ));
+    };
+    if attached {
+        return Said::text(format!("/{word} takes no attachments; send it alone."));
+    }
+    (entry.run)(argument, cx).await
+}
+
+/// Reads `on`, `off` or nothing.
+fn switch(argument: &str) -> Option<Option<bool>> {
+    match argument {
+        "" => Some(None),
+        "on" => Some(Some(true)),
+        "off" => Some(Some(false)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

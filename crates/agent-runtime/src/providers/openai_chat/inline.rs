@@ -55,10 +55,7 @@ pub(super) struct Inline {
     blanks: String,
     line: Line,
     in_fence: bool,
-    /// Between single backticks.
-    in_code: bool,
-    has_text: bool,
-    has_thought: bool,
+    said: Said,
 }
 
 /// What the current line holds so far.
@@ -67,6 +64,17 @@ enum Line {
     #[default]
     Blank,
     Written,
+    /// Words, the last of them between backticks.
+    Code,
+}
+
+/// What the answer holds so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    #[default]
+    Nothing,
+    Thought,
+    Text,
 }
 
 /// What a marker position turned out to be.
@@ -103,7 +111,8 @@ impl Inline {
     /// left out.
     pub(super) fn end(&mut self, cut: bool, out: &mut Vec<Segment>) {
         let held = std::mem::take(&mut self.held);
-        let calls = if cut { None } else { text_calls::conclude(&held, !self.has_text, &self.tools) };
+        let calls =
+            if cut { None } else { text_calls::conclude(&held, self.said != Said::Text, &self.tools) };
         match calls {
             _ if self.closers.is_some() => think(&held, out),
             Some(calls) => out.extend(calls.into_iter().map(Segment::Call)),
@@ -171,7 +180,7 @@ impl Inline {
                 self.show(&rest[..indent], out);
                 return Some(indent);
             }
-            let may_open = !self.has_text && !self.in_fence && rest.starts_with(['`', '{']);
+            let may_open = self.said != Said::Text && !self.in_fence && rest.starts_with(['`', '{']);
             if may_open && !self.tools.is_empty() {
                 match text_calls::examine(rest, true, self.seen, &self.tools) {
                     Verdict::Undecided => return None,
@@ -185,7 +194,9 @@ impl Inline {
             match self.look(rest) {
                 Found::Thought(length, closers) => {
                     self.closers = Some(closers);
-                    self.has_thought = true;
+                    if self.said == Said::Nothing {
+                        self.said = Said::Thought;
+                    }
                     self.blanks.clear();
                     return Some(length);
                 }
@@ -229,7 +240,7 @@ impl Inline {
         if self.in_fence || self.tools.is_empty() {
             return None;
         }
-        let mut in_code = self.in_code;
+        let mut in_code = self.line == Line::Code;
         line.bytes().position(|byte| {
             in_code ^= byte == b'`';
             !in_code && matches!(byte, b'<' | b'[')
@@ -260,21 +271,22 @@ impl Inline {
 
     fn show(&mut self, text: &str, out: &mut Vec<Segment>) {
         let Some(last) = text.rsplit('\n').next().filter(|_| !text.is_empty()) else { return };
-        let ticks = last.bytes().filter(|byte| *byte == b'`').count();
-        self.in_code = (last.len() == text.len() && self.in_code) ^ (ticks % 2 == 1);
         if !last.trim().is_empty() {
-            self.line = Line::Written;
+            let was_code = last.len() == text.len() && self.line == Line::Code;
+            let is_odd = last.bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
+            self.line = if was_code ^ is_odd { Line::Code } else { Line::Written };
         } else if last.len() < text.len() {
             self.line = Line::Blank;
         }
-        if !self.has_text && text.trim().is_empty() {
+        if self.said != Said::Text && text.trim().is_empty() {
             self.blanks.push_str(text);
             return;
         }
-        self.has_text = true;
         let blanks = std::mem::take(&mut self.blanks);
         // The empty lines after reasoning belong to neither.
-        let kept = if self.has_thought { blanks.rsplit('\n').next().unwrap_or_default() } else { &blanks };
+        let kept =
+            if self.said == Said::Thought { blanks.rsplit('\n').next().unwrap_or_default() } else { &blanks };
+        self.said = Said::Text;
         for part in [kept, text] {
             match out.last_mut() {
                 Some(Segment::Text(shown)) => shown.push_str(part),

@@ -160,12 +160,8 @@ fn parse(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
     let values = serde_json::Deserializer::from_str(text).into_iter::<Value>().collect::<Result<Vec<_>, _>>();
     let mut calls = Vec::new();
     for value in values.ok()? {
-        match value {
-            Value::Array(items) => {
-                calls.extend(items.iter().map(|item| json_call(item, tools)).collect::<Option<Vec<_>>>()?);
-            }
-            value => calls.push(json_call(&value, tools)?),
-        }
+        let items = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
+        calls.extend(items.iter().map(|item| json_call(item, tools)).collect::<Option<Vec<_>>>()?);
     }
     Some(calls).filter(|calls| !calls.is_empty())
 }
@@ -179,10 +175,10 @@ fn json_call(value: &Value, tools: &[ToolSchema]) -> Option<TextCall> {
         Some(value) => value.clone(),
         None => Value::Object(Map::new()),
     };
-    finished(name, arguments, tools)
+    finished(name, &arguments, tools)
 }
 
-fn finished(name: &str, arguments: Value, tools: &[ToolSchema]) -> Option<TextCall> {
+fn finished(name: &str, arguments: &Value, tools: &[ToolSchema]) -> Option<TextCall> {
     let is_offered = tools.iter().any(|tool| tool.name == name);
     (is_offered && arguments.is_object()).then(|| (name.to_owned(), arguments.to_string()))
 }
@@ -205,7 +201,7 @@ fn functions(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
             arguments.insert(key.trim().to_owned(), typed(value, key.trim(), tool));
             fields = next;
         }
-        calls.push(finished(&tool.name, Value::Object(arguments), tools)?);
+        calls.push(finished(&tool.name, &Value::Object(arguments), tools)?);
         rest = after;
     }
     Some(calls)
@@ -231,7 +227,7 @@ fn mistral(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
     let calls = text.split(MISTRAL).map(|call| {
         let at = call.find('{')?;
         let name = call[..at].trim().trim_end_matches("[ARGS]").trim();
-        finished(name, serde_json::from_str(&call[at..]).ok()?, tools)
+        finished(name, &serde_json::from_str(&call[at..]).ok()?, tools)
     });
     calls.collect()
 }
@@ -247,7 +243,7 @@ fn gemma(text: &str, tools: &[ToolSchema]) -> Option<TextCall> {
             json.push_str(&quoted_words(piece));
         }
     }
-    finished(name.trim(), serde_json::from_str(&json).ok()?, tools)
+    finished(name.trim(), &serde_json::from_str(&json).ok()?, tools)
 }
 
 /// `text` with words that are no JSON of their own in quotes.

@@ -28,6 +28,7 @@ const MAX_TIMEOUT: u64 = 600;
 const TERM_GRACE: Duration = Duration::from_millis(250);
 /// How long a killed child may take to be gone.
 const REAP_GRACE: Duration = Duration::from_millis(150);
+const _: () = assert!(TERM_GRACE.as_millis() + REAP_GRACE.as_millis() < 500);
 /// Bytes of output the model is told: the beginning and the end.
 const KEPT_BYTES: usize = 64 * 1024;
 /// Bytes shown live; a row is no place for more, and the final content follows anyway.
@@ -94,12 +95,25 @@ impl Tool for Bash {
         let command = process::shell(&request.command, &cx.workspace.cwd);
         let (leader, output) = match MergedOutput::spawn(command) {
             Ok(started) => started,
-            Err(error) => return ToolOutput::failed(format!("the command could not be started: {error}")),
+            Err(error) => return ToolOutput::failed(not_started(&error, &request, &cx.workspace)),
         };
         Run { leader, output, cx: &cx, clip: Clip::new(KEPT_BYTES), live: Live::default() }
             .finish(&request, &self.background)
             .await
     }
+}
+
+fn not_started(error: &std::io::Error, request: &Request, workspace: &Workspace) -> String {
+    let cwd = &workspace.cwd;
+    let why = if !cwd.is_dir() {
+        format!("the session's folder {} is not there", cwd.display())
+    } else if error.kind() == std::io::ErrorKind::ArgumentListTooLong {
+        let bytes = request.command.len();
+        format!("it is too long ({bytes} bytes); write_file a script and run that")
+    } else {
+        error.to_string()
+    };
+    format!("the command could not be started: {why}")
 }
 
 struct Request {

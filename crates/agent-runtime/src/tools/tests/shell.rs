@@ -1,6 +1,11 @@
 //! Commands, rules and decisions, written by somebody who wants more than was allowed.
 #![cfg(unix)]
 
+use std::path::Path;
+use std::process::Stdio;
+
+use proptest::prelude::*;
+
 use super::super::command_prefix::prefix_of;
 use super::super::shell::{covers, matches_pattern, words};
 
@@ -169,12 +174,63 @@ fn words_are_read_as_the_shell_reads_them() {
 
 /// What the system's shell prints.
 fn printed(script: &str) -> String {
+    run("/bin/sh", script, Path::new("/")).0
+}
+
+/// What a shell prints, and whether it had nothing to complain about.
+fn run(shell: &str, script: &str, cwd: &Path) -> (String, bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut command = crate::process::shell(script, std::path::Path::new("/"));
-        let output = command.stdout(std::process::Stdio::piped()).output().await.unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let mut command = crate::process::command(shell, cwd);
+        command.arg("-c").arg(script).env("PATH", "/nowhere");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = command.output().await.unwrap();
+        let content = output.status.success() && output.stderr.is_empty();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), content)
     })
+}
+
+fn bracketed(words: &[String]) -> String {
+    if words.is_empty() { String::new() } else { format!("<{}>", words.join("><")) }
+}
+
+/// The shells of this machine whose reading counts.
+fn shells() -> impl Iterator<Item = &'static str> {
+    ["/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh"].into_iter().filter(|shell| Path::new(shell).exists())
+}
+
+/// Text made of what shells care about; the letters name no program.
+const NASTY: &str = "([ab]|[ab]|[ ]|[;&|<>()$`'\"\\\\*?\\[\\]#=%{}!^,:.\n\r\t-]|é|\u{a0}|\u{2028}){0,10}";
+
+proptest! {
+    #[test]
+    fn a_simple_command_has_the_words_that_the_shells_see(text in NASTY) {
+        let Some(words) = words(&format!("a {text}")) else { return Ok(()) };
+        let folder = tempfile::tempdir().unwrap();
+        for shell in shells() {
+            let script = format!("printf '<%s>' x {text}");
+            let (read, content) = run(shell, &script, folder.path());
+            let expected = format!("<x>{}", bracketed(&words[1..]));
+            prop_assert!(content, "{} complains about {:?}", shell, text);
+            prop_assert_eq!(read, expected, "{} reads {:?}", shell, text);
+        }
+        prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{:?} wrote", text);
+    }
+
+    #[test]
+    fn what_a_wildcard_matches_runs_nothing_else(text in NASTY) {
+        let command = format!("echo {text}");
+        if !matches_pattern("echo *", &command) {
+            return Ok(());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        for shell in shells().filter(|shell| !shell.ends_with("zsh")) {
+            // Anything but `echo` would be a program that is not there.
+            let (_, content) = run(shell, &command, folder.path());
+            prop_assert!(content, "{} complains about {:?}", shell, command);
+        }
+        prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{:?} wrote", command);
+    }
 }
 
 #[test]

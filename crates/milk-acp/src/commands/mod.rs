@@ -161,13 +161,20 @@ pub(crate) async fn run(invocation: Invocation, cx: CommandCx) -> Said {
     (entry.run)(argument, cx).await
 }
 
+/// What was asked of a switch.
+enum Switch {
+    Show,
+    Set(bool),
+    Unclear,
+}
+
 /// Reads `on`, `off` or nothing.
-fn switch(argument: &str) -> Option<Option<bool>> {
+fn switch(argument: &str) -> Switch {
     match argument {
-        "" => Some(None),
-        "on" => Some(Some(true)),
-        "off" => Some(Some(false)),
-        _ => None,
+        "" => Switch::Show,
+        "on" => Switch::Set(true),
+        "off" => Switch::Set(false),
+        _ => Switch::Unclear,
     }
 }
 

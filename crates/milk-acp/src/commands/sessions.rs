@@ -28,7 +28,8 @@ pub(super) async fn run(argument: String, cx: CommandCx) -> Said {
     let mut folder: Option<PathBuf> = None;
     for meta in &page.sessions {
         if folder.as_ref() != Some(&meta.cwd) {
-            let _ = write!(text, "{}**{}**\n", if folder.is_some() { "\n" } else { "" }, meta.cwd.display());
+            let gap = if folder.is_some() { "\n" } else { "" };
+            let _ = writeln!(text, "{gap}**{}**", meta.cwd.display());
             folder = Some(meta.cwd.clone());
         }
         let _ = writeln!(text, "{}", row(meta, meta.id == cx.session));

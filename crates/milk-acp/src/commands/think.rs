@@ -1,18 +1,18 @@
 //! `/think [on|off]`: whether the model's reasoning is shown; the option `think` is the same switch.
 
-use super::{Change, CommandCx, Said, switch};
+use super::{Change, CommandCx, Said, Switch, switch};
 
 pub(super) fn run(argument: &str, cx: &CommandCx) -> Said {
     let word = |on| if on { "on" } else { "off" };
     match switch(argument) {
-        Some(Some(on)) => Said {
+        Switch::Set(on) => Said {
             text: format!("reasoning visibility: {}", word(on)),
             changes: vec![Change::ShowThoughts(on)],
         },
-        Some(None) => Said::text(format!(
+        Switch::Show => Said::text(format!(
             "reasoning visibility: {}; `/think on` or `/think off` changes it",
             word(cx.show_thoughts)
         )),
-        None => Said::text("usage: /think [on|off]"),
+        Switch::Unclear => Said::text("usage: /think [on|off]"),
     }
 }

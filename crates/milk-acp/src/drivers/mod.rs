@@ -13,19 +13,25 @@ use session_model::{AgentId, Choice, Route, TurnFailure};
 use crate::command::Ack;
 
 /// Chooses drivers.
-#[async_trait]
 pub trait Drivers: fmt::Debug + Send + Sync + 'static {
     /// When `session/prompt` is answered unless the client says otherwise. Asked once, at `initialize`.
     fn default_ack(&self) -> Ack;
 
-    /// The settings of a session in this folder, read anew. Quick: a file or two, no network.
-    fn settings(&self, cwd: &Path) -> SessionSettings;
+    /// The drivers of one session in this folder. Dropping them ends whatever they left running.
+    fn open(&self, cwd: &Path) -> Arc<dyn SessionDrivers>;
+}
+
+/// Chooses one session's drivers.
+#[async_trait]
+pub trait SessionDrivers: fmt::Debug + Send + Sync + 'static {
+    /// The session's settings, read anew. Quick: a file or two, no network.
+    fn settings(&self) -> SessionSettings;
 
     /// The driver of the next turn. May probe servers; is dropped when the turn is cancelled.
     ///
     /// # Errors
     /// A sentence for the user when no agent can be made from the configuration.
-    async fn driver(&self, cwd: &Path, model: Option<&str>) -> Result<Driver, TurnFailure>;
+    async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure>;
 }
 
 /// Who answers a turn.
@@ -108,17 +114,23 @@ impl FixedDriver {
     }
 }
 
-#[async_trait]
 impl Drivers for FixedDriver {
     fn default_ack(&self) -> Ack {
         self.ack
     }
 
-    fn settings(&self, _cwd: &Path) -> SessionSettings {
+    fn open(&self, _cwd: &Path) -> Arc<dyn SessionDrivers> {
+        Arc::new(self.clone())
+    }
+}
+
+#[async_trait]
+impl SessionDrivers for FixedDriver {
+    fn settings(&self) -> SessionSettings {
         self.settings.clone()
     }
 
-    async fn driver(&self, _cwd: &Path, _model: Option<&str>) -> Result<Driver, TurnFailure> {
+    async fn driver(&self, _model: Option<&str>) -> Result<Driver, TurnFailure> {
         Ok(self.driver.clone())
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::dialect::{Outgoing, View};
-use crate::drivers::SessionSettings;
+use crate::drivers::{SessionDrivers, SessionSettings};
 use crate::error::ServerError;
 use crate::options::Options;
 use crate::session::core::{Core, Effect, Input, ReplyId, Terms};
@@ -89,6 +90,7 @@ pub(super) struct Actor {
     pub(super) session: SessionId,
     pub(super) cwd: PathBuf,
     pub(super) additional_roots: Vec<PathBuf>,
+    pub(super) drivers: Arc<dyn SessionDrivers>,
     pub(super) settings: SessionSettings,
     pub(super) options: Options,
     pub(super) grants: Vec<Grant>,
@@ -125,6 +127,7 @@ pub(super) struct Parts {
     pub(super) session: SessionId,
     pub(super) cwd: PathBuf,
     pub(super) additional_roots: Vec<PathBuf>,
+    pub(super) drivers: Arc<dyn SessionDrivers>,
     pub(super) settings: SessionSettings,
     pub(super) options: Options,
     pub(super) grants: Vec<Grant>,
@@ -135,7 +138,7 @@ pub(super) struct Parts {
 
 impl Actor {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { shared, session, cwd, additional_roots, settings, options, grants, .. } = parts;
+        let Parts { shared, session, cwd, additional_roots, drivers, settings, options, grants, .. } = parts;
         Self {
             core: Core::new(Terms {
                 show_thoughts: options.think(),
@@ -149,6 +152,7 @@ impl Actor {
             session,
             cwd,
             additional_roots,
+            drivers,
             settings,
             options,
             grants,

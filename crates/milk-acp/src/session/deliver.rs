@@ -117,7 +117,7 @@ impl Actor {
             model: self.options.model().map(str::to_owned),
             unsaved: self.journal.unsaved().to_vec(),
             store: Arc::clone(&self.shared.store),
-            drivers: Arc::clone(&self.shared.drivers),
+            drivers: Arc::clone(&self.drivers),
             ids: Arc::clone(&self.shared.ids),
         }
     }

@@ -67,7 +67,8 @@ fn born(
     responder: Responder,
     shutdown: CancellationToken,
 ) -> Actor {
-    let settings = shared.drivers.settings(&opened.meta.cwd);
+    let drivers = shared.drivers.open(&opened.meta.cwd);
+    let settings = drivers.settings();
     let options = Options::new(&settings, &opened.meta.options);
     let Opened { meta, entries, damaged, adopted, lease, unstored } = opened;
     let mut actor = Actor::new(Parts {
@@ -75,6 +76,7 @@ fn born(
         session: meta.id.clone(),
         cwd: meta.cwd,
         additional_roots: meta.additional_roots,
+        drivers,
         settings,
         options,
         grants: meta.grants,

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::{self, Change, CommandCx, Invocation};
-use crate::drivers::Drivers;
+use crate::drivers::SessionDrivers;
 use crate::session::core::Outcome;
 
 /// How long a cancelled turn may take to end by itself before it is dropped.
@@ -39,7 +39,7 @@ pub(crate) struct TurnPlan {
     /// Finished items that are not in the store.
     pub(crate) unsaved: Vec<Entry>,
     pub(crate) store: Arc<dyn SessionStore>,
-    pub(crate) drivers: Arc<dyn Drivers>,
+    pub(crate) drivers: Arc<dyn SessionDrivers>,
     pub(crate) ids: Arc<dyn Ids>,
 }
 
@@ -177,7 +177,7 @@ async fn run(plan: TurnPlan, io: TurnIo) -> Outcome {
 async fn attempt(plan: TurnPlan, io: &TurnIo) -> Result<Outcome, Interrupted> {
     let history = io.or_cancelled(history(&plan, io)).await??;
     let TurnPlan { session, turn, prompt, cwd, additional_roots, permissions, model, drivers, .. } = plan;
-    let driver = match io.or_cancelled(drivers.driver(&cwd, model.as_deref())).await? {
+    let driver = match io.or_cancelled(drivers.driver(model.as_deref())).await? {
         Ok(driver) => driver,
         Err(failure) => return Ok(Outcome::Failed(failure)),
     };

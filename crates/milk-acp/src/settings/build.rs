@@ -40,7 +40,9 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
     }
 }
 
-fn chat_config(endpoint: &EndpointSpec, clients: &HttpClients) -> OpenAiChatConfig {
+/// What a Chat Completions server is asked with.
+#[must_use]
+pub fn chat_config(endpoint: &EndpointSpec, clients: &HttpClients) -> OpenAiChatConfig {
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     OpenAiChatConfig {
         chat_path: given(&endpoint.chat_path),

@@ -3,11 +3,12 @@
 
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_runtime::Agent;
+use agent_runtime::process::Background;
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
 use agent_runtime::providers::http::HttpClients;
@@ -23,7 +24,7 @@ use super::choose::{AgentChoice, AgentSpec, Reason, choose, needs_detection, spe
 use super::load::{Loaded, Loader};
 use super::view::{PromptAck, Settings, StreamMode};
 use crate::command::Ack;
-use crate::drivers::{Driver, Drivers, SessionSettings};
+use crate::drivers::{Driver, Drivers, SessionDrivers, SessionSettings};
 
 /// How long a server that was found is taken to be there still.
 const FOUND_FOR: Duration = Duration::from_mins(1);
@@ -71,18 +72,18 @@ impl Detector for HttpDetector {
 /// A way to look up variables that can be shared.
 pub type SharedLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Answers from the configuration.
+/// Answers from the configuration. Clones share everything.
+#[derive(Clone)]
 pub struct ConfiguredDrivers {
-    loader: Loader,
+    loader: Arc<Loader>,
     lookup: SharedLookup,
     detector: Arc<dyn Detector>,
     ids: Arc<dyn Ids>,
-    tools: ToolRegistry,
     model: Option<String>,
     remarks: Vec<String>,
     clients: HttpClients,
-    found: Mutex<Option<(Instant, Vec<Detected>)>>,
-    providers: Mutex<Vec<(AgentSpec, Arc<dyn Provider>)>>,
+    found: Arc<Mutex<Option<(Instant, Vec<Detected>)>>>,
+    providers: Arc<Mutex<Vec<(AgentSpec, Arc<dyn Provider>)>>>,
 }
 
 impl fmt::Debug for ConfiguredDrivers {
@@ -97,16 +98,15 @@ impl ConfiguredDrivers {
     #[must_use]
     pub fn new(loader: Loader, lookup: SharedLookup, detector: Arc<dyn Detector>, ids: Arc<dyn Ids>) -> Self {
         Self {
-            loader,
+            loader: Arc::new(loader),
             lookup,
             detector,
             ids,
-            tools: ToolRegistry::builtin(),
             model: None,
             remarks: Vec::new(),
             clients: HttpClients::default(),
-            found: Mutex::default(),
-            providers: Mutex::default(),
+            found: Arc::default(),
+            providers: Arc::default(),
         }
     }
 
@@ -130,20 +130,34 @@ impl ConfiguredDrivers {
     /// A sentence when the configuration cannot be used.
     pub async fn choice(&self, cwd: &Path, model: Option<&str>) -> Result<AgentChoice, TurnFailure> {
         let loaded = self.load(cwd)?;
-        Ok(self.choose(&loaded.settings, model.or(self.model.as_deref())).await)
+        Ok(self.choose(&loaded.settings, model).await)
     }
 
-    async fn choose(&self, settings: &Settings, model: Option<&str>) -> AgentChoice {
+    /// `wanted` is the session's choice, which begins as the usual agent; ours counts where it is still that.
+    async fn choose(&self, settings: &Settings, wanted: Option<&str>) -> AgentChoice {
         let lookup = &*self.lookup;
-        if let Some(agent) = model.and_then(|name| settings.find(name)) {
-            return AgentChoice { spec: specify(agent, &lookup), reason: Reason::Chosen };
-        }
-        let detected = if needs_detection(settings) { self.detected().await } else { Vec::new() };
-        let mut choice = choose(settings, &lookup, &detected);
+        let usual = self.usual(settings);
+        let agent = wanted.and_then(|name| settings.find(name)).or(usual);
+        let is_usual = agent == usual;
+        let mut choice = match agent {
+            Some(agent) if Some(agent) != settings.primary() => {
+                AgentChoice { spec: specify(agent, &lookup), reason: Reason::Chosen }
+            }
+            Some(_) | None => {
+                let detected = if needs_detection(settings) { self.detected().await } else { Vec::new() };
+                choose(settings, &lookup, &detected)
+            }
+        };
+        let model = self.model.as_deref().filter(|model| is_usual && settings.find(model).is_none());
         if let (Some(model), AgentSpec::Endpoint(endpoint)) = (model, &mut choice.spec) {
             model.clone_into(&mut endpoint.model);
         }
         choice
+    }
+
+    /// The agent that answers where a session has chosen none: ours, where it names one, else the configured one.
+    fn usual<'a>(&self, settings: &'a Settings) -> Option<&'a AgentSettings> {
+        self.model.as_deref().and_then(|name| settings.find(name)).or_else(|| settings.primary())
     }
 
     async fn detected(&self) -> Vec<Detected> {
@@ -179,7 +193,6 @@ impl ConfiguredDrivers {
     }
 }
 
-#[async_trait]
 impl Drivers for ConfiguredDrivers {
     fn default_ack(&self) -> Ack {
         // No folder is known yet; the root has no file of its own on any machine of sense.
@@ -190,13 +203,44 @@ impl Drivers for ConfiguredDrivers {
         }
     }
 
-    fn settings(&self, cwd: &Path) -> SessionSettings {
-        let mut warnings = self.remarks.clone();
-        match self.load(cwd) {
+    fn open(&self, cwd: &Path) -> Arc<dyn SessionDrivers> {
+        let background = Background::default();
+        Arc::new(ConfiguredSession {
+            drivers: self.clone(),
+            cwd: cwd.to_owned(),
+            tools: ToolRegistry::builtin_with(background.clone()),
+            background,
+        })
+    }
+}
+
+/// One session's agents, tools and the children its commands left running.
+#[derive(Debug)]
+struct ConfiguredSession {
+    drivers: ConfiguredDrivers,
+    cwd: PathBuf,
+    tools: ToolRegistry,
+    background: Background,
+}
+
+impl Drop for ConfiguredSession {
+    fn drop(&mut self) {
+        self.background.kill_all();
+    }
+}
+
+#[async_trait]
+impl SessionDrivers for ConfiguredSession {
+    fn settings(&self) -> SessionSettings {
+        let mut warnings = self.drivers.remarks.clone();
+        match self.drivers.load(&self.cwd) {
             Ok(loaded) => {
                 warnings.extend(loaded.warnings.iter().map(ToString::to_string));
                 warnings.extend(loaded.settings.agents.iter().filter_map(|agent| custom_prompt(agent).err()));
-                session_settings(&loaded.settings, warnings)
+                SessionSettings {
+                    model: self.usual(&loaded.settings).map(|agent| agent.name.clone()),
+                    ..session_settings(&loaded.settings, warnings)
+                }
             }
             Err(failure) => {
                 warnings.push(failure.message);
@@ -205,18 +249,19 @@ impl Drivers for ConfiguredDrivers {
         }
     }
 
-    async fn driver(&self, cwd: &Path, model: Option<&str>) -> Result<Driver, TurnFailure> {
-        let loaded = self.load(cwd)?;
+    async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure> {
+        let drivers = &self.drivers;
+        let loaded = drivers.load(&self.cwd)?;
         let settings = &loaded.settings;
-        let choice = self.choose(settings, model.or(self.model.as_deref())).await;
-        let provider = self
+        let choice = drivers.choose(settings, model.or(drivers.model.as_deref())).await;
+        let provider = drivers
             .provider(&choice.spec)
             .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;
         let info = provider.info();
         let agent = settings.find(&info.agent);
         let effective = settings.effective(agent, info.context_window);
         let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
-        let runner = Agent::new(provider, tools_of(&self.tools, agent), Arc::clone(&self.ids))
+        let runner = Agent::new(provider, tools_of(&self.tools, agent), Arc::clone(&drivers.ids))
             .with_limits(limits(&effective))
             .with_prompt(system_prompt(&info.agent, agent, custom));
         let route = Route {
@@ -238,7 +283,7 @@ fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettin
         by_segment: settings.acp.stream == StreamMode::Segment,
         bash_patterns: settings.bash_allowed_patterns.clone(),
         models,
-        model: settings.primary().map(|agent| agent.name.clone()),
+        model: None,
         warnings,
     }
 }

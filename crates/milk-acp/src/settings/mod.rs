@@ -21,7 +21,7 @@ mod view;
 mod warning;
 
 pub use agent::{AgentSettings, ApiFormat, Limits, PromptTier, ProviderKind, Secret};
-pub use build::build_provider;
+pub use build::{build_provider, chat_config};
 pub use choose::{
     AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,
 };

@@ -1,5 +1,7 @@
 //! The rules of a session as tables: a list of inputs, and everything that comes of them.
 
+use std::fmt::Write as _;
+
 use insta::assert_snapshot;
 use session_model::{AskOption, AskOptionKind, OptionId, PermissionAsk, ToolCallId, ToolKind};
 
@@ -17,10 +19,10 @@ fn terms() -> Terms {
 fn run_on(core: &mut Core, inputs: Vec<Input>) -> String {
     let mut out = String::new();
     for input in inputs {
-        out.push_str(&format!("{}\n", name(&input)));
+        let _ = writeln!(out, "{}", name(&input));
         for effect in core.step(input) {
             let mark = if effect.is_urgent() { "!" } else { "-" };
-            out.push_str(&format!("  {mark} {}\n", told(&effect)));
+            let _ = writeln!(out, "  {mark} {}", told(&effect));
         }
     }
     out

@@ -25,7 +25,7 @@ use crate::{Config, ConnectionError, Peer, RpcError, Service};
 /// [`Config::cancel_grace`], answered `-32800`; the output is flushed and the writer shut down. Our own
 /// unanswered requests fail as soon as the input has ended.
 ///
-/// Dropping the future closes the connection at once.
+/// Dropping the future closes the connection at once. It needs a Tokio runtime whose timer is enabled.
 ///
 /// # Errors
 /// When reading or writing fails. A peer that closed its end (a broken pipe, a reset) is an ordinary end.

@@ -11,6 +11,7 @@ use crate::batch::Slot;
 use crate::core::{Core, Counters};
 use crate::in_flight::Refused;
 use crate::overlong::{Owner, owner};
+use crate::withdrawal::Withdrawal;
 use crate::{
     BatchPolicy, Entry, Frame, IdPolicy, Malformed, MalformedPolicy, Message, Notification, Request,
     RequestError, RequestId, Responder, Response, RpcError, Service,
@@ -105,8 +106,8 @@ impl<S: Service> Dispatch<S> {
             let error = RpcError::invalid_request("Invalid request: id must not be null");
             return self.complain(&RequestId::Null, &error, slot);
         }
-        let token = self.core.life.child_token();
-        match self.core.in_flight.accept(&request.id, token.clone(), slot) {
+        let withdrawal = Arc::new(Withdrawal::new(self.core.life.clone()));
+        match self.core.in_flight.accept(&request.id, Arc::clone(&withdrawal), slot) {
             Ok(()) => {}
             Err(Refused::Duplicate(slot)) => {
                 let error = RpcError::invalid_request("Invalid request: id is in use");
@@ -117,7 +118,8 @@ impl<S: Service> Dispatch<S> {
                 return self.complain(&request.id, &error, slot);
             }
         }
-        let responder = Responder::new(Arc::clone(&self.core), request.id.clone(), &request.method, token);
+        let responder =
+            Responder::new(Arc::clone(&self.core), request.id.clone(), &request.method, withdrawal);
         let span = responder.span().clone();
         let _entered = span.enter();
         // The responder goes down with the panic and answers while it does.

@@ -38,6 +38,10 @@ pub struct Call {
 }
 
 impl Call {
+    fn new(peer: &Peer, responder: &Responder) -> Self {
+        Self { peer: peer.clone(), id: responder.id().clone(), token: responder.cancelled().clone() }
+    }
+
     /// The side that made the request.
     #[must_use]
     pub fn peer(&self) -> &Peer {
@@ -58,7 +62,7 @@ impl Call {
 }
 
 type Job = BoxFuture<'static, ()>;
-type RequestRoute = Box<dyn FnMut(Params, Call, Responder) -> Option<Started> + Send>;
+type RequestRoute = Box<dyn FnMut(Params, &Peer, Responder) -> Option<Started> + Send>;
 type NotificationRoute = Box<dyn FnMut(Params, &Peer) -> Option<Job> + Send>;
 type KeyOf = Box<dyn FnMut(&str, &Params) -> Option<String> + Send>;
 
@@ -106,8 +110,9 @@ impl Handlers {
         Fut: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.add(name, move |params, call, responder| {
+        self.add(name, move |params, peer, responder| {
             let handler = Arc::clone(&handler);
+            let call = Call::new(peer, &responder);
             let token = call.token.clone();
             let hurry = Some(token.clone());
             let job = async move {
@@ -134,8 +139,9 @@ impl Handlers {
         Fut: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.add(name, move |params, call, responder| {
+        self.add(name, move |params, peer, responder| {
             let handler = Arc::clone(&handler);
+            let call = Call::new(peer, &responder);
             let job = async move {
                 let outcome = match params.parse() {
                     Ok(params) => handler(params, call).await,
@@ -219,7 +225,7 @@ impl Handlers {
     fn add(
         &mut self,
         name: &str,
-        route: impl FnMut(Params, Call, Responder) -> Option<Started> + Send + 'static,
+        route: impl FnMut(Params, &Peer, Responder) -> Option<Started> + Send + 'static,
     ) {
         self.requests.insert(name.to_owned(), Box::new(route));
     }
@@ -247,10 +253,8 @@ impl Service for Handlers {
         let Some(route) = self.requests.get_mut(&request.method) else {
             return responder.err(&RpcError::method_not_found(&request.method));
         };
-        let token = responder.cancelled().clone();
-        let call = Call { peer: self.peer.clone(), id: request.id, token };
         let key = self.key_of.as_mut().and_then(|key_of| key_of(&request.method, &request.params));
-        if let Some(started) = route(request.params, call, responder) {
+        if let Some(started) = route(request.params, &self.peer, responder) {
             let turn = key.map(|key| self.turns.next(key));
             self.start(started, turn);
         }

@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use crate::RequestId;
 use crate::batch::Slot;
+use crate::withdrawal::Withdrawal;
 
 #[derive(Debug)]
 pub(crate) struct InFlight {
@@ -28,7 +28,7 @@ struct Table {
 
 #[derive(Debug)]
 struct Accepted {
-    token: CancellationToken,
+    withdrawal: Arc<Withdrawal>,
     slot: Option<Slot>,
 }
 
@@ -77,7 +77,7 @@ impl InFlight {
     pub(crate) fn accept(
         &self,
         id: &RequestId,
-        token: CancellationToken,
+        withdrawal: Arc<Withdrawal>,
         slot: Option<Slot>,
     ) -> Result<(), Refused> {
         let mut table = self.lock();
@@ -86,7 +86,7 @@ impl InFlight {
             Entry::Occupied(_) => Err(Refused::Duplicate(slot)),
             Entry::Vacant(_) if full => Err(Refused::Full(slot)),
             Entry::Vacant(place) => {
-                place.insert(Accepted { token, slot });
+                place.insert(Accepted { withdrawal, slot });
                 Ok(())
             }
         }
@@ -101,9 +101,9 @@ impl InFlight {
     }
 
     pub(crate) fn cancel(&self, id: &RequestId) {
-        let token = self.lock().accepted.get(id).map(|accepted| accepted.token.clone());
-        if let Some(token) = token {
-            token.cancel();
+        let withdrawal = self.lock().accepted.get(id).map(|accepted| Arc::clone(&accepted.withdrawal));
+        if let Some(withdrawal) = withdrawal {
+            withdrawal.withdraw();
         }
     }
 

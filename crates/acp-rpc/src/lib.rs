@@ -40,6 +40,7 @@ mod responder;
 mod service;
 pub mod stdio;
 pub mod tap;
+mod withdrawal;
 
 pub use config::{BatchPolicy, CancelMethod, Config, IdPolicy, MalformedPolicy, Policy};
 pub use connection::{Connection, connect, serve};

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::future::poll_fn;
@@ -29,6 +30,8 @@ pub(crate) struct Outbox {
     places: Semaphore,
     space: Semaphore,
     byte_budget: u32,
+    /// Bytes queued or being written.
+    backlog: AtomicUsize,
     backlog_limit: usize,
     /// Nothing more is written; set when writing failed or everything was written.
     closed: CancellationToken,
@@ -39,8 +42,6 @@ pub(crate) struct Outbox {
 #[derive(Debug, Default)]
 struct Queue {
     lines: Vec<u8>,
-    /// Bytes the writer has taken and not yet written.
-    leaving: usize,
     charge: Charge,
     written: Vec<oneshot::Sender<()>>,
     finished: bool,
@@ -64,6 +65,7 @@ impl Outbox {
             places: Semaphore::new(places.max(1)),
             space: Semaphore::new(bytes),
             byte_budget: u32::try_from(bytes).unwrap_or(u32::MAX),
+            backlog: AtomicUsize::new(0),
             backlog_limit: backlog_limit.max(1),
             closed: CancellationToken::new(),
             abandoned: CancellationToken::new(),
@@ -82,6 +84,7 @@ impl Outbox {
             return Err(Closed);
         }
         queue.lines.extend_from_slice(line);
+        self.backlog.fetch_add(line.len(), Ordering::Relaxed);
         queue.charge.places += charge.places;
         queue.charge.bytes += charge.bytes;
         queue.written.extend(written);
@@ -130,8 +133,7 @@ impl Outbox {
 
     /// Bytes queued or being written.
     pub(crate) fn backlog(&self) -> usize {
-        let queue = self.lock();
-        queue.lines.len() + queue.leaving
+        self.backlog.load(Ordering::Relaxed)
     }
 
     /// Waits until the backlog is below its limit (or the outbox is closed).
@@ -172,7 +174,7 @@ impl Outbox {
         let mut queue = self.lock();
         queue.closed = true;
         queue.lines = Vec::new();
-        queue.leaving = 0;
+        self.backlog.store(0, Ordering::Relaxed);
         // Their receivers learn of the end by the drop.
         queue.written.clear();
         drop(queue);
@@ -213,7 +215,7 @@ impl Outbox {
                 writer.write_all(&lines).await?;
                 writer.flush().await?;
             }
-            self.lock().leaving = 0;
+            self.backlog.fetch_sub(lines.len(), Ordering::Relaxed);
             self.refund(charge);
             self.room.notify_waiters();
             for written in written {
@@ -234,7 +236,6 @@ impl Outbox {
                 let mut queue = self.lock();
                 if !queue.lines.is_empty() || !queue.written.is_empty() {
                     std::mem::swap(&mut queue.lines, lines);
-                    queue.leaving = lines.len();
                     return Some((std::mem::take(&mut queue.charge), std::mem::take(&mut queue.written)));
                 }
                 if queue.finished {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::batch::Slot;
 use crate::core::{Core, with_scratch};
+use crate::withdrawal::Withdrawal;
 use crate::{Closed, RequestId, RpcError, encode};
 
 /// The duty to answer one request.
@@ -33,16 +34,16 @@ pub struct Responder {
     core: Arc<Core>,
     id: RequestId,
     method: Arc<str>,
-    token: CancellationToken,
+    withdrawal: Arc<Withdrawal>,
     written: Option<oneshot::Sender<()>>,
     span: tracing::Span,
     spent: bool,
 }
 
 impl Responder {
-    pub(crate) fn new(core: Arc<Core>, id: RequestId, method: &str, token: CancellationToken) -> Self {
+    pub(crate) fn new(core: Arc<Core>, id: RequestId, method: &str, withdrawal: Arc<Withdrawal>) -> Self {
         let span = tracing::debug_span!("request", %id, method, code = tracing::field::Empty);
-        Self { core, id, method: method.into(), token, written: None, span, spent: false }
+        Self { core, id, method: method.into(), withdrawal, written: None, span, spent: false }
     }
 
     /// The request's identifier.
@@ -61,7 +62,7 @@ impl Responder {
     /// request still wants its one answer.
     #[must_use]
     pub fn cancelled(&self) -> &CancellationToken {
-        &self.token
+        self.withdrawal.token()
     }
 
     /// The request's tracing span: its method and id, never its payload.
@@ -125,7 +126,7 @@ impl Drop for Responder {
         if self.spent {
             return;
         }
-        if self.token.is_cancelled() {
+        if self.withdrawal.is_withdrawn() {
             self.fail(&RpcError::cancelled());
         } else {
             self.fail(&RpcError::internal("Internal error"));

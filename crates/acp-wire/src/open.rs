@@ -63,6 +63,8 @@ impl Serialize for Other {
 /// A union whose variants are told apart by the string member `TAG`.
 pub(crate) trait Union: Sized {
     const TAG: &'static str;
+    /// Whether an unknown or malformed tag means the variant without a tag.
+    const FALLS_BACK: bool;
 
     /// Builds the variant of `tag` (none: the member is missing) from the other members.
     fn build<'de, A: MapAccess<'de>>(tag: Option<String>, members: &mut Members<A>)
@@ -140,6 +142,9 @@ impl<'de, U: Union> Visitor<'de> for UnionVisitor<U> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<U, A::Error> {
+        if U::FALLS_BACK {
+            return fall_back(&mut map);
+        }
         let mut read = Vec::new();
         let mut tag = None;
         while let Some(key) = map.next_key_seed(KeySeed(U::TAG))? {
@@ -156,6 +161,20 @@ impl<'de, U: Union> Visitor<'de> for UnionVisitor<U> {
         while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(union)
     }
+}
+
+/// Reads a union with a variant for unknown tags, for which a tag that is no string is unknown too.
+fn fall_back<'de, U: Union, A: MapAccess<'de>>(map: &mut A) -> Result<U, A::Error> {
+    let mut read = Vec::new();
+    let mut tag = None;
+    while let Some((name, value)) = map.next_entry::<String, Value>()? {
+        if name == U::TAG {
+            tag = value.as_str().map(str::to_owned);
+        } else {
+            read.push((name, value));
+        }
+    }
+    U::build(tag, &mut Members { read: read.into_iter(), value: None, unread: map })
 }
 
 enum Key {

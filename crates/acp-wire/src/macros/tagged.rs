@@ -5,7 +5,8 @@
 /// The tag is written first and may be read anywhere; when it comes first, nothing is buffered. A known tag
 /// with a bad payload is an error. What an unknown or a missing tag means is said at the end: nothing (an
 /// error); `else Other` keeps an unknown tag with its members (`requires [..]` and `where f` demand something of
-/// them); `none V(T)` is the form without a tag; `rest V(T)` is the form for a missing and for an unknown tag.
+/// them); `none V(T)` is the form without a tag; `rest V(T)` is the form for a missing, an unknown
+/// and a malformed tag.
 macro_rules! tagged {
     ($(#[$m:meta])* pub enum $name:ident: $tag:tt {
         $($(#[$vm:meta])* $variant:ident $(($ty:ty))? = $wire:tt,)*
@@ -42,6 +43,7 @@ macro_rules! tagged {
 
         impl crate::open::Union for $name {
             const TAG: &'static str = $tag;
+            const FALLS_BACK: bool = tagged! { @falls_back $($rest)? };
 
             fn build<'de, A: serde::de::MapAccess<'de>>(
                 tag: Option<String>,
@@ -68,6 +70,8 @@ macro_rules! tagged {
             }
         }
     };
+    (@falls_back) => { false };
+    (@falls_back $rest:ident) => { true };
     (@end $name:ident $tag:ident $members:ident) => {
         Err(crate::open::no_variant::<Self, A::Error>($tag.as_deref(), Self::TAGS))
     };

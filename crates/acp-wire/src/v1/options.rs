@@ -199,8 +199,9 @@ impl<'de> Deserialize<'de> for SessionConfigOptionValue {
             value: Value,
         }
         let Wire { kind, value } = crate::lenient::object(deserializer)?;
-        if kind.as_ref().and_then(Value::as_str) == Some("boolean") {
-            return bool::deserialize(value).map(Self::Boolean).map_err(D::Error::custom);
+        let tagged = kind.as_ref().and_then(Value::as_str) == Some("boolean");
+        if let (true, Some(value)) = (tagged, value.as_bool()) {
+            return Ok(Self::Boolean(value));
         }
         SessionConfigValueId::deserialize(value).map(Self::ValueId).map_err(D::Error::custom)
     }

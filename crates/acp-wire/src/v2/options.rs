@@ -202,6 +202,7 @@ impl Serialize for SessionConfigOptionValue {
 
 impl crate::open::Union for SessionConfigOptionValue {
     const TAG: &'static str = "type";
+    const FALLS_BACK: bool = false;
 
     fn build<'de, A: MapAccess<'de>>(
         tag: Option<String>,

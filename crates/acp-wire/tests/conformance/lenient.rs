@@ -100,6 +100,22 @@ fn a_known_discriminator_with_a_bad_payload_is_no_unknown_value() {
 }
 
 #[test]
+fn in_version_1_an_unknown_discriminator_means_the_form_without_one() {
+    let method = v1::AuthMethod::Agent(v1::AuthMethodAgent::new("a", "A"));
+    for odd in [json!("someday"), json!(null), json!(3)] {
+        assert_eq!(read::<v1::AuthMethod>(json!({ "type": odd, "id": "a", "name": "A" })), method);
+    }
+    let broken = json!({ "type": "terminal", "id": "a", "name": "A", "args": 1 });
+    assert!(refuses::<v1::AuthMethod>(broken));
+    assert!(refuses::<v1::McpServer>(json!({ "type": "http", "name": "n" })));
+    assert_eq!(
+        read::<v1::SessionConfigOptionValue>(json!({ "type": "boolean", "value": "on" })),
+        v1::SessionConfigOptionValue::from("on"),
+    );
+    assert!(refuses::<v1::SessionConfigOptionValue>(json!({ "value": true })));
+}
+
+#[test]
 fn a_discriminator_is_found_anywhere_in_the_object() {
     let late =
         r#"{"content":{"text":"a","type":"text"},"messageId":"m","sessionUpdate":"agent_message_chunk"}"#;

@@ -59,8 +59,12 @@ impl Client {
     /// Says hello and checks the answer.
     pub async fn initialize(&mut self) -> Value {
         let params = match self.version {
-            Version::V1 => json!({ "protocolVersion": 1, "clientCapabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
-            Version::V2 => json!({ "protocolVersion": 2, "info": { "name": "test", "version": "1" }, "capabilities": {} }),
+            Version::V1 => {
+                json!({ "protocolVersion": 1, "clientCapabilities": {}, "clientInfo": { "name": "test", "version": "1" } })
+            }
+            Version::V2 => {
+                json!({ "protocolVersion": 2, "info": { "name": "test", "version": "1" }, "capabilities": {} })
+            }
         };
         self.initialize_with(params).await
     }
@@ -81,8 +85,11 @@ impl Client {
 
     /// Sends a prompt and returns the request's id.
     pub async fn prompt(&mut self, session: &str, text: &str) -> Value {
-        self.send("session/prompt", json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] }))
-            .await
+        self.send(
+            "session/prompt",
+            json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] }),
+        )
+        .await
     }
 
     /// Cancels the session's turn.
@@ -217,7 +224,8 @@ impl Client {
         }
         let open: Vec<&String> = self.asked.keys().filter(|id| !self.answered.contains(*id)).collect();
         assert!(open.is_empty(), "requests without a response: {open:?}\n{}", self.transcript());
-        let ignored = self.unclaimed.iter().find(|line| line.get("id").is_some() && line.get("method").is_some());
+        let ignored =
+            self.unclaimed.iter().find(|line| line.get("id").is_some() && line.get("method").is_some());
         assert!(ignored.is_none(), "the agent's request was left unclaimed: {ignored:?}");
         self.transcript()
     }

@@ -55,7 +55,9 @@ impl Schema {
         let mut methods = Vec::new();
         let mut validators = HashMap::new();
         for (name, def) in defs {
-            let (Some(method), Some(side)) = (def["x-method"].as_str(), def["x-side"].as_str()) else { continue };
+            let (Some(method), Some(side)) = (def["x-method"].as_str(), def["x-side"].as_str()) else {
+                continue;
+            };
             methods.push((name.clone(), method.to_owned(), side.to_owned()));
             let root = json!({ "$ref": format!("#/$defs/{name}"), "$defs": defs });
             validators.insert(name.clone(), jsonschema::validator_for(&root).expect("a definition compiles"));

@@ -48,10 +48,8 @@ fn uses(manifest: &str, names: &BTreeSet<String>) -> BTreeSet<String> {
 #[test]
 fn every_member_uses_only_what_the_table_allows() {
     let members = members();
-    let names: BTreeSet<String> = members
-        .iter()
-        .map(|member| package_name(&read(&root().join(member).join("Cargo.toml"))))
-        .collect();
+    let names: BTreeSet<String> =
+        members.iter().map(|member| package_name(&read(&root().join(member).join("Cargo.toml")))).collect();
     for member in &members {
         let manifest = read(&root().join(member).join("Cargo.toml"));
         let (_, allowed) =
@@ -67,9 +65,9 @@ fn every_member_has_its_place_and_its_invariant_in_the_architecture_page() {
     let page = read(&root().join("docs/architecture.md"));
     for member in members() {
         let name = package_name(&read(&root().join(&member).join("Cargo.toml")));
-        let section = page
-            .split("\n### ")
-            .find(|section| section.lines().next().is_some_and(|head| head.split(" and ").any(|one| one == name)));
+        let section = page.split("\n### ").find(|section| {
+            section.lines().next().is_some_and(|head| head.split(" and ").any(|one| one == name))
+        });
         let section = section.unwrap_or_else(|| panic!("docs/architecture.md has no section on {name}"));
         assert!(section.contains("\nInvariant: "), "docs/architecture.md states no invariant of {name}");
     }

@@ -69,7 +69,8 @@ fn every_snapshot_belongs_to_a_test() {
                 let source = text.lines().find_map(|line| line.strip_prefix("source: ")).expect("a source");
                 let source = read(&root().join(source));
                 let last = name.rsplit("__").next().unwrap_or_default();
-                let base = last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').trim_end_matches("_v");
+                let base =
+                    last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-').trim_end_matches("_v");
                 assert!(source.contains(base), "{} belongs to no test", shown(&path));
             }
         }

@@ -238,7 +238,7 @@ impl SessionDrivers for ConfiguredSession {
                 warnings.extend(loaded.warnings.iter().map(ToString::to_string));
                 warnings.extend(loaded.settings.agents.iter().filter_map(|agent| custom_prompt(agent).err()));
                 SessionSettings {
-                    model: self.usual(&loaded.settings).map(|agent| agent.name.clone()),
+                    model: self.drivers.usual(&loaded.settings).map(|agent| agent.name.clone()),
                     ..session_settings(&loaded.settings, warnings)
                 }
             }
@@ -253,7 +253,7 @@ impl SessionDrivers for ConfiguredSession {
         let drivers = &self.drivers;
         let loaded = drivers.load(&self.cwd)?;
         let settings = &loaded.settings;
-        let choice = drivers.choose(settings, model.or(drivers.model.as_deref())).await;
+        let choice = drivers.choose(settings, model).await;
         let provider = drivers
             .provider(&choice.spec)
             .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Answer one prompt in the terminal.
     Run(RunArgs),
+    /// Look for what does not work, and say what to do about it.
+    Doctor(DoctorArgs),
     /// Show the configuration, or where it is.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -93,6 +95,20 @@ pub(crate) struct RunArgs {
     /// Record every protocol line, in both directions, to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) tap: Option<PathBuf>,
+}
+
+/// `milk doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The folder whose own configuration counts, instead of the current one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How many seconds an agent may take for one answer.
+    #[arg(long, value_name = "SECS", default_value_t = 30)]
+    pub(crate) timeout: u64,
 }
 
 #[derive(Debug, Subcommand)]

@@ -30,6 +30,8 @@ pub(crate) enum CliError {
     File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{} is not a folder; give an existing one", .0.display())]
     NotAFolder(PathBuf),
+    #[error("cannot start: {0}")]
+    Start(io::Error),
     #[error("cannot read the prompt: {0}")]
     Input(io::Error),
     #[error("there is no prompt; say what is to be done, or give it on standard input with `-`")]
@@ -38,6 +40,8 @@ pub(crate) enum CliError {
     Connection(ConnectionError),
     #[error("{0}")]
     Turn(String),
+    #[error("{count} problem{} found; see above", if *count == 1 { "" } else { "s" })]
+    Problems { count: usize },
     #[error("interrupted")]
     Interrupted,
     #[error("cannot write the output: {0}")]
@@ -62,10 +66,12 @@ impl CliError {
             | Self::NoHome(_)
             | Self::NoCwd(_)
             | Self::NoSession(_)
+            | Self::Start(_)
             | Self::Input(_)
             | Self::NoPrompt
             | Self::Connection(_) => code::FAILED,
             Self::Turn(_) => code::TURN,
+            Self::Problems { .. } => code::PROBLEMS,
             Self::Interrupted => code::INTERRUPTED,
         }
     }

@@ -15,7 +15,8 @@ pub(crate) fn open(places: &Places) -> Result<SqliteStore, CliError> {
 
 /// Runs a command to its end on this thread.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();
     outcome

@@ -95,6 +95,11 @@ impl<W: Write + Send> Service for Terminal<W> {
         }
     }
 
+    fn closing(&mut self) -> impl Future<Output = ()> + Send {
+        self.on_screen(Screen::break_line);
+        std::future::ready(())
+    }
+
     fn notification(&mut self, notification: Notification) {
         let Ok(params) = notification.params.parse::<Value>() else { return };
         match notification.method.as_str() {

@@ -24,7 +24,7 @@ pub(crate) fn run(args: RunArgs, places: &Places) -> Result<(), CliError> {
         let server = assemble::server(places, Choices { tap: args.tap.as_deref(), model: args.model })?;
         let (near, far) = memory();
         let shutdown = CancellationToken::new();
-        let mut signals = Signals::catch()?;
+        let mut signals = Signals::catch().map_err(CliError::Start)?;
         let serving = server.serve(far.reader, far.writer, shutdown.clone());
         let talking = async {
             let ending = converse(near, task, io::stdout(), &mut signals).await;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: RunArgs, places: &Places) -> Result<(), CliError> {
             }
         };
         if !matches!(ending, Ending::Abandoned) {
-            finish(serving, &mut Signals::catch()?).await;
+            finish(serving, &mut Signals::catch().map_err(CliError::Start)?).await;
         }
         verdict(ending)
     })

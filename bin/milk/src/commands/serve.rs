@@ -16,14 +16,16 @@ use crate::store::block_on;
 pub(crate) fn run(args: &ServeArgs, places: &Places) -> Result<(), CliError> {
     logging::start(args.log_file.as_deref())?;
     let server = assemble::server(places, Choices { tap: args.tap.as_deref(), model: None })?;
-    block_on(serve(&server))
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "serving on standard input and output");
+    block_on(serve(&server)).inspect(|()| tracing::info!("the connection has ended"))
 }
 
 /// A first signal ends the connection as the client's leaving would; a second one does not wait for that.
 async fn serve(server: &Server) -> Result<(), CliError> {
     let shutdown = CancellationToken::new();
-    let mut signals = Signals::catch()?;
-    let serving = server.serve(stdin()?, stdout()?, shutdown.clone());
+    let mut signals = Signals::catch().map_err(CliError::Start)?;
+    let (reader, writer) = (stdin().map_err(CliError::Start)?, stdout().map_err(CliError::Start)?);
+    let serving = server.serve(reader, writer, shutdown.clone());
     tokio::pin!(serving);
     loop {
         tokio::select! {

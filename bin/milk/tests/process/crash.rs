@@ -1,0 +1,217 @@
+//! Killed in the middle: whatever was shown as done is there afterwards, once and under the same ids.
+
+use milk_tests::mock_openai::{
+    DONE, Gate, MockOpenAi, Reply, call_chunk, event, finish_chunk, text_chunk,
+};
+use milk_tests::schema::Version;
+use serde_json::{Value, json};
+
+use crate::program::{Home, Program, asked, in_time, model};
+use crate::talk::{Item, Talk, connect, items};
+
+const PROMPT: &str = "What does the answer say? ä€😀";
+
+/// When the program is killed.
+#[derive(Debug, Clone, Copy)]
+enum Moment {
+    /// The model holds its reply of this number before the piece of this number.
+    Model(usize, usize),
+    /// The tool's permission is asked for.
+    Permission,
+    /// The tool runs and wrote something.
+    Running,
+    /// The prompt is answered.
+    Answered,
+}
+
+/// The pieces of the three replies of a whole turn: text and a call, text and a call, text.
+const TEXTS: [[&str; 2]; 3] = [["Let me", " look."], ["Now the", " file."], ["It says", " forty-two."]];
+
+const MOMENTS: [Moment; 20] = [
+    Moment::Model(0, 0),
+    Moment::Model(0, 1),
+    Moment::Model(0, 2),
+    Moment::Model(0, 3),
+    Moment::Model(0, 4),
+    Moment::Permission,
+    Moment::Running,
+    Moment::Model(1, 0),
+    Moment::Model(1, 1),
+    Moment::Model(1, 2),
+    Moment::Model(1, 3),
+    Moment::Model(1, 4),
+    Moment::Model(1, 5),
+    Moment::Model(2, 0),
+    Moment::Model(2, 1),
+    Moment::Model(2, 2),
+    Moment::Model(2, 3),
+    Moment::Model(2, 4),
+    Moment::Answered,
+    Moment::Model(0, 5),
+];
+
+fn replies(moment: Moment) -> Vec<Reply> {
+    let command = match moment {
+        Moment::Running => "echo pid=$$; exec sleep 600",
+        Moment::Model(..) | Moment::Permission | Moment::Answered => "echo found it",
+    };
+    let calls = [
+        Some(("bash", json!({ "command": command }))),
+        Some(("read_file", json!({ "path": "answer.txt" }))),
+        None,
+    ];
+    let reply = |(number, call): (usize, &Option<(&str, Value)>)| {
+        let mut pieces: Vec<String> = TEXTS[number].iter().map(|text| event(&text_chunk(text))).collect();
+        let reason = if let Some((name, arguments)) = call {
+            pieces.push(event(&call_chunk(0, &format!("call_{number}"), name, &arguments.to_string())));
+            "tool_calls"
+        } else {
+            "stop"
+        };
+        pieces.extend([event(&finish_chunk(reason)), DONE.to_owned()]);
+        let reply = Reply::pieces(pieces);
+        match moment {
+            Moment::Model(held, piece) if held == number => reply.gate(piece, &Gate::default()),
+            Moment::Model(..) | Moment::Permission | Moment::Running | Moment::Answered => reply,
+        }
+    };
+    calls.iter().enumerate().map(reply).collect()
+}
+
+/// Plays the turn up to the moment; the tool's process where one is left running.
+async fn play(talk: &mut Talk, model: &MockOpenAi, moment: Moment) -> Option<i32> {
+    let id = talk.client.prompt(&talk.session, PROMPT).await;
+    match moment {
+        Moment::Model(reply, piece) => {
+            if reply > 0 {
+                talk.allow().await;
+            }
+            in_time(asked(model, reply + 1)).await;
+            if piece > 0 {
+                talk.see_text(TEXTS[reply][usize::from(piece > 1)]).await;
+            }
+            None
+        }
+        Moment::Permission => {
+            let request = in_time(talk.client.request("session/request_permission")).await;
+            assert_ne!(request.0, Value::Null);
+            None
+        }
+        Moment::Running => {
+            talk.allow().await;
+            Some(talk.tool_pid().await)
+        }
+        Moment::Answered => {
+            talk.allow().await;
+            in_time(talk.client.response(&id)).await.expect("answered");
+            None
+        }
+    }
+}
+
+/// What was seen before the crash against what is told afterwards.
+fn compare(live: &[Item], told: &[Item], is_answered: bool, context: &str) {
+    let users: Vec<&Item> = told.iter().filter(|item| item.role == "user").collect();
+    assert_eq!(users.len(), 1, "{context}");
+    assert_eq!(users[0].text, PROMPT, "{context}");
+    let mut ids: Vec<&str> = told.iter().map(|item| &*item.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), told.len(), "something is told twice\n{context}");
+    let mut at = 0;
+    for (number, item) in live.iter().enumerate() {
+        let is_finished = match item.role {
+            "tool" => item.is_final(),
+            _ => item.role == "user" || is_answered || number + 1 < live.len(),
+        };
+        let place = told.iter().position(|other| other.id == item.id);
+        if is_finished {
+            let place = place.unwrap_or_else(|| panic!("{item:?} is lost\n{context}"));
+            assert_eq!(&told[place], item, "{context}");
+        }
+        if let Some(place) = place {
+            assert!(place >= at, "{item:?} is told out of order\n{context}");
+            at = place;
+        }
+    }
+    for item in told {
+        match item.role {
+            "tool" => assert!(item.is_final(), "{item:?} is left open\n{context}"),
+            "agent" => {
+                let whole = TEXTS.iter().any(|text| text.concat().starts_with(&*item.text));
+                assert!(whole && !item.text.is_empty(), "{item:?} was never said\n{context}");
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn survives(version: Version, moment: Moment) {
+    let first = model().await;
+    first.script(replies(moment));
+    let home = Home::with(&first);
+    let (program, mut talk) = Talk::start(&home, version).await;
+    let left_running = play(&mut talk, &first, moment).await;
+    program.kill().await;
+    end_orphan(left_running);
+    talk.client.settle().await;
+    talk.collect();
+    let live = items(&talk.seen);
+
+    let second = model().await;
+    second.reply(Reply::say(&["Welcome", " back."]));
+    home.use_model(&second);
+    let (program, told) = told(&home, &talk).await;
+    let (mut again, before) = told;
+    let context = format!("{version:?} {moment:?}\nseen {live:#?}\ntold {before:#?}");
+    compare(&live, &before, matches!(moment, Moment::Answered), &context);
+
+    again.ask("And now?").await;
+    let heard = second.chats().pop().expect("the model was asked").body["messages"].to_string();
+    assert!(heard.contains(PROMPT) && heard.contains("And now?"), "{context}\n{heard}");
+    again.replay(&home).await.expect("it is told again");
+    let after = items(&again.seen);
+    assert_eq!(after[..before.len()], before[..], "{context}");
+    let rest: Vec<(&str, &str)> = after[before.len()..].iter().map(|item| (item.role, &*item.text)).collect();
+    assert_eq!(rest, [("user", "And now?"), ("agent", "Welcome back.")], "{context}");
+    in_time(again.client.finish()).await;
+    assert_eq!(program.ended().await.code, Some(0), "{context}");
+}
+
+/// Starts the program again, finds the session in the list and has it told.
+async fn told(home: &Home, talk: &Talk) -> (Program, (Talk, Vec<Item>)) {
+    let (program, mut client) = connect(home, talk.client.version()).await;
+    let list = in_time(client.call("session/list", json!({ "cwd": home.work() }))).await.expect("listed");
+    let listed: Vec<&Value> = list["sessions"].as_array().expect("a list").iter().collect();
+    assert_eq!(listed.len(), 1, "{list}");
+    assert_eq!(listed[0]["sessionId"], talk.session);
+    let mut again = Talk { client, session: talk.session.clone(), seen: Vec::new() };
+    again.replay(home).await.expect("it opens");
+    let before = items(&again.seen);
+    (program, (again, before))
+}
+
+/// A killed program cannot end its tools' processes; the test does.
+fn end_orphan(pid: Option<i32>) {
+    #[cfg(unix)]
+    if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+        // It may have ended by itself.
+        drop(rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+    }
+    #[cfg(not(unix))]
+    drop(pid);
+}
+
+#[tokio::test]
+async fn a_killed_version_1_turn_is_found_again_at_every_moment() {
+    for moment in MOMENTS {
+        survives(Version::V1, moment).await;
+    }
+}
+
+#[tokio::test]
+async fn a_killed_version_2_turn_is_found_again_at_every_moment() {
+    for moment in MOMENTS {
+        survives(Version::V2, moment).await;
+    }
+}

@@ -1,0 +1,13 @@
+//! The program as a process: killed, signalled, cut off and fed with garbage, over real pipes.
+//!
+//! Every line it writes is checked against the official schema of the version spoken.
+#![expect(clippy::expect_used, reason = "a test that cannot set its scene has failed")]
+
+mod crash;
+mod ending;
+mod input;
+mod output;
+mod program;
+mod sharing;
+mod surroundings;
+mod talk;

@@ -27,7 +27,7 @@ impl Places {
         session_db: Option<PathBuf>,
     ) -> Result<Self, CliError> {
         let cwd = working_folder().map_err(CliError::NoCwd)?;
-        Ok(Self::new(cwd, env::home_dir(), &|name| env::var_os(name), (config, session_db)))
+        Ok(Self::new(cwd, home(), &|name| env::var_os(name), (config, session_db)))
     }
 
     fn new(
@@ -82,6 +82,18 @@ impl Places {
 /// A variable of the environment, when it is text.
 pub(crate) fn variable(name: &str) -> Option<String> {
     env::var_os(name)?.into_string().ok()
+}
+
+/// The home folder, as the environment names it. The user database is not asked: whoever takes HOME away (a
+/// sandbox, a test) does not want the real home used behind its back.
+#[cfg(unix)]
+fn home() -> Option<PathBuf> {
+    env::var_os("HOME").map(PathBuf::from)
+}
+
+#[cfg(not(unix))]
+fn home() -> Option<PathBuf> {
+    env::home_dir()
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]

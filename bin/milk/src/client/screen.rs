@@ -72,12 +72,16 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Shows what a question is about: the row and its changes.
-    pub(super) fn show_subject(&mut self, change: &RowChange) {
+    /// Shows what a question is about: the row, what is said about it, and its changes.
+    pub(super) fn show_subject(&mut self, change: &RowChange, description: &str) {
         self.row(change);
         let id = change.id.clone();
         let title = self.title(&id);
+        self.redraw(&id);
         self.line(&format!("{} {title}", self.style.yellow("?")));
+        for line in harmless(description).lines().filter(|line| !line.trim().is_empty()) {
+            self.line(&format!("  {}", line.trim()));
+        }
         self.patches(&id);
     }
 
@@ -288,10 +292,16 @@ mod tests {
         let mut out = Vec::new();
         let mut screen = Screen::new(&mut out, Style::PLAIN, false);
         screen.show(&Update::Tool(change("1", Some("edit_file: f"), "pending")));
-        screen.show_subject(&RowChange { patches: patch(), ..change("1", None, "pending") });
+        screen.show_subject(
+            &RowChange { patches: patch(), ..change("1", None, "pending") },
+            "outside the folder",
+        );
         screen.show(&Update::Tool(RowChange { patches: patch(), ..change("1", None, "completed") }));
         screen.show(&Update::Tool(change("1", None, "completed")));
-        assert_eq!(String::from_utf8(out).unwrap(), "? edit_file: f\n  -a\n  +b\n✓ edit_file: f\n");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "? edit_file: f\n  outside the folder\n  -a\n  +b\n✓ edit_file: f\n"
+        );
     }
 
     #[test]

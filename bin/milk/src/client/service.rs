@@ -74,7 +74,8 @@ impl<W: Write> Terminal<W> {
         let title = title.unwrap_or_else(|| "a tool".to_owned());
         if self.gate.asks() {
             let shown = RowChange { title: subject.title.clone().or(Some(title.clone())), ..subject };
-            self.on_screen(|screen| screen.show_subject(&shown));
+            let description = params["description"].as_str().unwrap_or_default();
+            self.on_screen(|screen| screen.show_subject(&shown, description));
         } else {
             self.on_screen(Screen::break_line);
         }

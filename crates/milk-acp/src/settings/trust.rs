@@ -201,7 +201,7 @@ mod tests {
         };
         assert!(trusted("/no/a/b", &["/no/a"]));
         assert!(trusted("/no/a", &["/x", "/no/a/"]));
-        assert!(trusted("/no/home/work/p", &["~/work"]));
+        assert!(trusted("/no/home/code/p", &["~/code"]));
         assert!(trusted("/anywhere", &["*"]));
         assert!(!trusted("/no/ab", &["/no/a"]));
         assert!(!trusted("/no/a", &["no/a", "", "."]));

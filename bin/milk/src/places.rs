@@ -108,7 +108,7 @@ mod tests {
     fn places(home: Option<&str>, variables: &[(&str, &str)], config: Option<&str>) -> Places {
         let variable =
             |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
-        Places::new("/work".into(), home.map(Into::into), &variable, (config.map(Into::into), None))
+        Places::new("/here".into(), home.map(Into::into), &variable, (config.map(Into::into), None))
     }
 
     #[test]
@@ -119,13 +119,13 @@ mod tests {
         assert_eq!(config(&usual).as_deref(), Some("/h/.milk/config.json"));
         assert_eq!(db(&usual).as_deref(), Some("/h/.milk/sessions.db"));
         let moved = places(Some("/h"), &[("MILK_HOME", "m")], None);
-        assert_eq!(config(&moved).as_deref(), Some("/work/m/config.json"));
-        assert_eq!(db(&moved).as_deref(), Some("/work/m/sessions.db"));
+        assert_eq!(config(&moved).as_deref(), Some("/here/m/config.json"));
+        assert_eq!(db(&moved).as_deref(), Some("/here/m/sessions.db"));
         let apart = places(Some("/h"), &[("MILK_HOME", ""), ("MILK_CONFIG", "/c.json")], None);
         assert_eq!(config(&apart).as_deref(), Some("/c.json"));
         assert_eq!(db(&apart).as_deref(), Some("/h/.milk/sessions.db"));
         let given = places(Some("/h"), &[("MILK_CONFIG", "/c.json")], Some("x.json"));
-        assert_eq!(config(&given).as_deref(), Some("/work/x.json"));
+        assert_eq!(config(&given).as_deref(), Some("/here/x.json"));
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Killed in the middle: whatever was shown as done is there afterwards, once and under the same ids.
 
-use milk_tests::mock_openai::{
-    DONE, Gate, MockOpenAi, Reply, call_chunk, event, finish_chunk, text_chunk,
-};
+use milk_tests::mock_openai::{DONE, Gate, MockOpenAi, Reply, call_chunk, event, finish_chunk, text_chunk};
 use milk_tests::schema::Version;
 use serde_json::{Value, json};
 
@@ -87,6 +85,8 @@ async fn play(talk: &mut Talk, model: &MockOpenAi, moment: Moment) -> Option<i32
                 talk.allow().await;
             }
             in_time(asked(model, reply + 1)).await;
+            // The model may hear of a tool's end before the client does; what counts is what the client was told.
+            talk.see(|seen| completed(&items(seen)) >= reply).await;
             if piece > 0 {
                 talk.see_text(TEXTS[reply][usize::from(piece > 1)]).await;
             }
@@ -106,6 +106,19 @@ async fn play(talk: &mut Talk, model: &MockOpenAi, moment: Moment) -> Option<i32
             in_time(talk.client.response(&id)).await.expect("answered");
             None
         }
+    }
+}
+
+fn completed(items: &[Item]) -> usize {
+    items.iter().filter(|item| item.status == "completed").count()
+}
+
+/// How many tools the client has seen end at this moment, at least.
+fn finished_tools(moment: Moment) -> usize {
+    match moment {
+        Moment::Model(reply, _) => reply,
+        Moment::Permission | Moment::Running => 0,
+        Moment::Answered => TEXTS.len() - 1,
     }
 }
 
@@ -161,10 +174,12 @@ async fn survives(version: Version, moment: Moment) {
     let second = model().await;
     second.reply(Reply::say(&["Welcome", " back."]));
     home.use_model(&second);
-    let (program, told) = told(&home, &talk).await;
-    let (mut again, before) = told;
+    let (program, mut again) = find_again(&home, &talk).await;
+    let before = items(&again.seen);
     let context = format!("{version:?} {moment:?}\nseen {live:#?}\ntold {before:#?}");
     compare(&live, &before, matches!(moment, Moment::Answered), &context);
+    assert!(completed(&live) >= finished_tools(moment), "the moment came too early\n{context}");
+    assert!(completed(&before) >= finished_tools(moment), "a finished tool is lost\n{context}");
 
     again.ask("And now?").await;
     let heard = second.chats().pop().expect("the model was asked").body["messages"].to_string();
@@ -179,7 +194,7 @@ async fn survives(version: Version, moment: Moment) {
 }
 
 /// Starts the program again, finds the session in the list and has it told.
-async fn told(home: &Home, talk: &Talk) -> (Program, (Talk, Vec<Item>)) {
+async fn find_again(home: &Home, talk: &Talk) -> (Program, Talk) {
     let (program, mut client) = connect(home, talk.client.version()).await;
     let list = in_time(client.call("session/list", json!({ "cwd": home.work() }))).await.expect("listed");
     let listed: Vec<&Value> = list["sessions"].as_array().expect("a list").iter().collect();
@@ -187,8 +202,7 @@ async fn told(home: &Home, talk: &Talk) -> (Program, (Talk, Vec<Item>)) {
     assert_eq!(listed[0]["sessionId"], talk.session);
     let mut again = Talk { client, session: talk.session.clone(), seen: Vec::new() };
     again.replay(home).await.expect("it opens");
-    let before = items(&again.seen);
-    (program, (again, before))
+    (program, again)
 }
 
 /// A killed program cannot end its tools' processes; the test does.
@@ -196,10 +210,10 @@ fn end_orphan(pid: Option<i32>) {
     #[cfg(unix)]
     if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
         // It may have ended by itself.
-        drop(rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
     #[cfg(not(unix))]
-    drop(pid);
+    let _ = pid;
 }
 
 #[tokio::test]

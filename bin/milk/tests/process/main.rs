@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot set its scene has failed")]
 
 mod crash;
+#[cfg(unix)]
 mod ending;
 mod input;
 mod output;

@@ -111,7 +111,8 @@ impl Program {
 
     /// Waits for its end.
     pub(crate) async fn ended(mut self) -> End {
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it can be waited for");
+        let status =
+            timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it can be waited for");
         let stderr = timeout(PATIENCE, self.stderr.join_next()).await.expect("nobody else holds its pipe");
         End { code: status.code(), stderr: stderr.expect("a task").expect("no panic") }
     }

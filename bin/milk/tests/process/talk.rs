@@ -72,7 +72,8 @@ impl Talk {
     /// Waits until the agent's text so far ends so.
     pub(crate) async fn see_text(&mut self, wanted: &str) {
         self.see(|seen| {
-            let said: String = items(seen).iter().filter(|item| item.role == "agent").map(|i| &*i.text).collect();
+            let said: String =
+                items(seen).iter().filter(|item| item.role == "agent").map(|i| &*i.text).collect();
             said.ends_with(wanted)
         })
         .await;
@@ -92,7 +93,8 @@ impl Talk {
 
     /// Adds the updates that came meanwhile to `seen`.
     pub(crate) fn collect(&mut self) {
-        let lines = self.client.take_unclaimed().into_iter().filter(|line| line["method"] == "session/update");
+        let lines =
+            self.client.take_unclaimed().into_iter().filter(|line| line["method"] == "session/update");
         self.seen.extend(lines.map(|mut line| line["params"]["update"].take()));
     }
 }

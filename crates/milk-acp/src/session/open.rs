@@ -125,11 +125,18 @@ async fn create(
         grants: Vec::new(),
         options: serde_json::Map::new(),
     };
-    let (lease, unstored) = match shared.store.create(meta.clone()).await {
-        Ok(()) => (Some(shared.store.lease(&meta.id).await?), None),
+    let (lease, unstored) = match kept(shared, &meta).await {
+        Ok(lease) => (Some(lease), None),
         Err(error) => (None, Some(error)),
     };
     Ok(Opened { meta, entries: Vec::new(), damaged: 0, adopted: false, lease, unstored })
+}
+
+/// Stores a new session. It is leased first: once it can be found, another process may take it for the folder's last.
+async fn kept(shared: &Shared, meta: &SessionMeta) -> Result<Lease, StoreError> {
+    let lease = shared.store.lease(&meta.id).await?;
+    shared.store.create(meta.clone()).await?;
+    Ok(lease)
 }
 
 async fn stored(shared: &Shared, request: &OpenSession) -> Result<Opened, ServerError> {

@@ -198,8 +198,8 @@ impl Dispatch {
         let mail = match self.sessions.get(&session) {
             Some(handle) => match handle.post(Mail::Attach(request, responder)) {
                 Ok(()) => return,
-                Err(Undelivered::Full(mail)) => return overloaded(session, mail),
-                Err(Undelivered::Gone(mail)) => mail,
+                Err(Undelivered::Full(mail)) => return overloaded(session, *mail),
+                Err(Undelivered::Gone(mail)) => *mail,
             },
             None => Mail::Attach(request, responder),
         };
@@ -227,8 +227,8 @@ impl Dispatch {
         let undelivered = match self.sessions.get(session) {
             Some(handle) => match handle.post(mail) {
                 Ok(()) => return,
-                Err(Undelivered::Full(mail)) => return overloaded(session.clone(), mail),
-                Err(Undelivered::Gone(mail)) => mail,
+                Err(Undelivered::Full(mail)) => return overloaded(session.clone(), *mail),
+                Err(Undelivered::Gone(mail)) => *mail,
             },
             None => mail,
         };
@@ -254,7 +254,7 @@ impl Dispatch {
         let undelivered = match self.sessions.get(&session) {
             Some(handle) => match handle.post(Mail::Close(responder)) {
                 Ok(()) => return,
-                Err(Undelivered::Full(mail)) => return overloaded(session, mail),
+                Err(Undelivered::Full(mail)) => return overloaded(session, *mail),
                 Err(Undelivered::Gone(mail)) => mail.into_responder(),
             },
             None => Some(responder),
@@ -326,7 +326,7 @@ async fn delete(
     if let Some((_, handle)) = live.iter().find(|(open, _)| *open == id) {
         match handle.post(Mail::Delete(id.clone(), responder)) {
             Ok(()) => {}
-            Err(Undelivered::Full(mail)) => overloaded(id, mail),
+            Err(Undelivered::Full(mail)) => overloaded(id, *mail),
             Err(Undelivered::Gone(mail)) => {
                 if let Some(responder) = mail.into_responder() {
                     drop_stored(&shared, &id, missing_ok, responder).await;
@@ -358,7 +358,7 @@ fn finish_delete(shared: &Shared, outcome: Result<(), ServerError>, missing_ok: 
     match outcome {
         Ok(()) => responder.ok(&shared.dialect.reply(&Reply::Done)),
         Err(ServerError::UnknownSession(_)) if missing_ok => {
-            responder.ok(&shared.dialect.reply(&Reply::Done))
+            responder.ok(&shared.dialect.reply(&Reply::Done));
         }
         Err(error) => responder.err(&RpcError::from(error)),
     }

@@ -126,15 +126,12 @@ impl Actor {
         if !self.core.is_asking(&id) {
             return;
         }
-        match self.view.ask(&ask) {
-            Some(Outgoing { method, params }) => {
-                let pending = self.shared.peer.request(method, &params);
-                self.questions.sent(id, ask, pending);
-            }
-            None => {
-                let cause = "the client shows no forms".to_owned();
-                self.step(Input::Answered(id, Answer::Unanswerable(cause)));
-            }
+        if let Some(Outgoing { method, params }) = self.view.ask(&ask) {
+            let pending = self.shared.peer.request(method, &params);
+            self.questions.sent(id, ask, pending);
+        } else {
+            let cause = "the client shows no forms".to_owned();
+            self.step(Input::Answered(id, Answer::Unanswerable(cause)));
         }
     }
 
@@ -217,7 +214,9 @@ impl Actor {
             }
             Said::Over(outcome, changes) => {
                 self.turn = None;
-                changes.into_iter().for_each(|change| self.change(change));
+                for change in changes {
+                    self.change(change);
+                }
                 self.step(Input::Ended(outcome));
             }
         }

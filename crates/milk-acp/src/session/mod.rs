@@ -98,9 +98,9 @@ impl Mail {
 #[derive(Debug)]
 pub(crate) enum Undelivered {
     /// The session has ended.
-    Gone(Mail),
+    Gone(Box<Mail>),
     /// Too much is waiting.
-    Full(Mail),
+    Full(Box<Mail>),
 }
 
 /// A way to reach a session's task.
@@ -119,8 +119,8 @@ impl SessionHandle {
     /// Posts without waiting.
     pub(crate) fn post(&self, mail: Mail) -> Result<(), Undelivered> {
         self.mail.try_send(mail).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(mail) => Undelivered::Full(mail),
-            mpsc::error::TrySendError::Closed(mail) => Undelivered::Gone(mail),
+            mpsc::error::TrySendError::Full(mail) => Undelivered::Full(Box::new(mail)),
+            mpsc::error::TrySendError::Closed(mail) => Undelivered::Gone(Box::new(mail)),
         })
     }
 

@@ -48,13 +48,27 @@ impl Segments {
 /// Appends `event` to `open` when both are text of one message; gives it back otherwise.
 pub(crate) fn merge(open: &mut Event, event: Event) -> Option<Event> {
     let Event::MessageDelta { id, role, content: Content::Text { text } } = open else { return Some(event) };
-    match event {
-        Event::MessageDelta { id: newer, role: whose, content: Content::Text { text: more } }
-            if newer == *id && whose == *role =>
-        {
-            text.push_str(&more);
-            None
+    let more = match &event {
+        Event::MessageDelta { id: newer, role: whose, content } if newer == id && whose == role => {
+            content.as_text()
         }
-        other => Some(other),
-    }
+        Event::MessageDelta { .. }
+        | Event::Message { .. }
+        | Event::ToolCall(_)
+        | Event::ToolOutput { .. }
+        | Event::Plan(_)
+        | Event::PlanRemoved(_)
+        | Event::Usage(_)
+        | Event::Commands(_)
+        | Event::Options(_)
+        | Event::Title(_)
+        | Event::Foreground(_)
+        | Event::Routed(_)
+        | Event::Warning(_)
+        | Event::Notice(_)
+        | Event::ReplayComplete => None,
+    };
+    let Some(more) = more else { return Some(event) };
+    text.push_str(more);
+    None
 }

@@ -1,4 +1,5 @@
 //! The server in this process, driven through a pipe; both protocol versions from one script.
+#![expect(clippy::expect_used, reason = "helpers of tests fail loudly")]
 
 mod cancel;
 mod pressure;

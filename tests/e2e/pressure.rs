@@ -43,7 +43,7 @@ async fn a_client_that_stops_reading_stops_the_model_and_a_cancel_still_works() 
             json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "go" }] }),
         )
         .await;
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
         assert_eq!(rig.model.streaming(), 1, "the model waits");
         let line =
             json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } });

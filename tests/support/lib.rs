@@ -1,5 +1,9 @@
 //! What the cross-crate tests share: a suspicious client, a server with a scripted model, a mock model server.
-#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "test support fails loudly, and says so here")]
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "test support fails loudly, and says so here"
+)]
 
 pub mod client;
 pub mod mock_openai;

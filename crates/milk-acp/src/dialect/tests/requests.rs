@@ -315,18 +315,16 @@ fn a_setting_is_changed_in_each_versions_form() {
     for dialect in [v1(), v2()] {
         let toggle = read(&dialect, method, &text(r#","type":"boolean","value":true"#));
         assert_eq!(toggle, set(OptionInput::Toggle(true)));
-        for rest in [
-            "",
-            r#","type":"boolean""#,
-            r#","type":"boolean","value":"on""#,
-            r#","value":true"#,
-            r#","value":null"#,
-        ] {
+        for rest in ["", r#","type":"boolean""#, r#","value":true"#, r#","value":null"#] {
             refused(&dialect, method, &text(rest));
         }
         let no_id = r#"{"sessionId":"s","optionId":"o","type":"boolean","value":true}"#;
         assert!(refused(&dialect, method, no_id).contains("configId"));
     }
+    // Version 1 reads a text as a value's name whatever `type` says, as its official types do.
+    let named = text(r#","type":"boolean","value":"on""#);
+    assert_eq!(read(&v1(), method, &named), set(OptionInput::Choice("on".to_owned())));
+    refused(&v2(), method, &named);
     assert!(refused(&v2(), method, &text(r#","value":"auto""#)).contains("type"));
     assert_eq!(
         refused(&v2(), method, &text(r#","type":"number","value":1"#)),

@@ -16,6 +16,6 @@ mod title;
 
 pub use error::StoreError;
 pub use memory::MemoryStore;
-pub use meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+pub use meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
 pub use sqlite::SqliteStore;
 pub use store::{Lease, SessionStore};

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use serde::Serialize;
 use session_model::{Entry, Item, MessageId, SessionId};
 
 use crate::error::StoreError;
-use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+use crate::fold;
+use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
 use crate::store::{Lease, SessionStore};
 use crate::title::title_from;
 
@@ -73,6 +75,42 @@ impl SessionStore for MemoryStore {
 
     async fn load(&self, id: &SessionId) -> Result<StoredSession, StoreError> {
         self.with(id, |session| Ok(session.clone()))
+    }
+
+    async fn window(&self, id: &SessionId, span: Span) -> Result<StoredWindow, StoreError> {
+        self.with(id, |session| {
+            let entries = &session.entries;
+            let (head, left_out, tail) = fold::split(entries, span);
+            let keyed = |entry: &Entry| Some((key_of(entry)?.to_owned(), message_of(&entry.item)?.clone()));
+            let mut keys: Vec<_> = entries.iter().filter_map(keyed).collect();
+            keys.sort();
+            Ok(StoredWindow {
+                meta: session.meta.clone(),
+                head: head.to_vec(),
+                tail: tail.to_vec(),
+                left_out,
+                turns: entries.iter().filter(|entry| matches!(entry.item, Item::User { .. })).count(),
+                damaged: 0,
+                keys,
+            })
+        })
+    }
+
+    async fn recent(&self, id: &SessionId, bytes: usize) -> Result<StoredRecent, StoreError> {
+        self.with(id, |session| {
+            let entries = &session.entries;
+            let (mut from, mut total) = (entries.len(), 0);
+            for turn in entries.chunk_by(|a, b| a.turn == b.turn).rev() {
+                if from < entries.len() && total >= bytes {
+                    break;
+                }
+                from -= turn.len();
+                for entry in turn {
+                    total += stored_json(&entry.item)?.len();
+                }
+            }
+            Ok(StoredRecent { entries: entries[from..].to_vec(), earlier: from > 0, damaged: 0 })
+        })
     }
 
     async fn meta(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {
@@ -163,6 +201,12 @@ pub(crate) fn message_of(item: &Item) -> Option<&MessageId> {
         | Item::Remark { id, .. } => Some(id),
         Item::Tool { .. } | Item::TurnEnd { .. } => None,
     }
+}
+
+/// An item as it is stored.
+pub(crate) fn stored_json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::Failed(format!("an item cannot be written: {error}")))
 }
 
 /// A second message under a key that has one.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use session_model::{Entry, Grant, SessionId};
+use session_model::{Entry, Grant, MessageId, SessionId};
 use time::OffsetDateTime;
 
 /// A session without its history.
@@ -78,6 +78,53 @@ pub struct StoredSession {
     /// Its history, oldest first.
     pub entries: Vec<Entry>,
     /// How many rows could not be read and were left out; told to the user, never fatal.
+    pub damaged: usize,
+}
+
+/// Which part of a history to read. A turn is what stands together under one turn's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// How many turns from the beginning.
+    pub first_turns: usize,
+    /// How many turns from the end.
+    pub last_turns: usize,
+}
+
+impl Span {
+    /// The ends of a history of `turns` turns: where the head ends and where the tail begins, never before it.
+    pub(crate) fn bounds(self, turns: usize) -> (usize, usize) {
+        let head = self.first_turns.min(turns);
+        (head, turns.saturating_sub(self.last_turns).max(head))
+    }
+}
+
+/// A session with the beginning and the end of its history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredWindow {
+    /// What is known of it.
+    pub meta: SessionMeta,
+    /// The first turns, oldest first.
+    pub head: Vec<Entry>,
+    /// The last turns, oldest first; those the head has already are not repeated.
+    pub tail: Vec<Entry>,
+    /// How many turns are between the two.
+    pub left_out: usize,
+    /// How many messages of the user the whole history has.
+    pub turns: usize,
+    /// How many rows of these turns could not be read.
+    pub damaged: usize,
+    /// Every idempotency key of the session and the message inserted under it, ordered by key.
+    pub keys: Vec<(String, MessageId)>,
+}
+
+/// The end of a history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRecent {
+    /// Whole turns, oldest first.
+    pub entries: Vec<Entry>,
+    /// Whether there are turns before these.
+    pub earlier: bool,
+    /// How many rows of these turns could not be read.
     pub damaged: usize,
 }
 

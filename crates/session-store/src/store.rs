@@ -8,11 +8,15 @@ use async_trait::async_trait;
 use session_model::{Entry, MessageId, SessionId};
 
 use crate::error::StoreError;
-use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
 
 /// Keeps sessions. What a method has returned from survives the end of the process, however it ends.
 #[async_trait]
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
+    /// Begins whatever the first use would have to wait for, and returns at once. What goes wrong is told by the
+    /// next method called.
+    fn warm(&self) {}
+
     /// Makes a session.
     async fn create(&self, meta: SessionMeta) -> Result<(), StoreError>;
 
@@ -22,6 +26,13 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
 
     /// A session with its history.
     async fn load(&self, id: &SessionId) -> Result<StoredSession, StoreError>;
+
+    /// A session with the beginning and the end of its history. Costs what it returns, however much is between.
+    async fn window(&self, id: &SessionId, span: Span) -> Result<StoredWindow, StoreError>;
+
+    /// The last turns of a session: one, and further ones until they have `bytes` of stored JSON together or there
+    /// are no more. Costs what it returns.
+    async fn recent(&self, id: &SessionId, bytes: usize) -> Result<StoredRecent, StoreError>;
 
     /// A session without its history.
     async fn meta(&self, id: &SessionId) -> Result<SessionMeta, StoreError>;

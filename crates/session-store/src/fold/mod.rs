@@ -8,4 +8,5 @@ mod folder;
 mod replay;
 
 pub use folder::Folder;
-pub use replay::{GAP_ID, Window, replay};
+pub(crate) use replay::split;
+pub use replay::{GAP_ID, Window, replay, replay_window};

@@ -7,6 +7,7 @@ use session_model::{
 };
 
 use super::cut;
+use crate::meta::Span;
 
 /// The id of the message that stands for turns left out; the same in every replay.
 pub const GAP_ID: &str = "hist-gap";
@@ -43,6 +44,12 @@ impl Window {
         tool_output_bytes: 64 * 1024,
         thoughts: true,
     };
+
+    /// The part of a history it shows.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span { first_turns: self.first_turns, last_turns: self.last_turns }
+    }
 }
 
 /// The events that show a stored history: messages whole and under their own ids, each tool call once in its
@@ -50,24 +57,31 @@ impl Window {
 /// A turn that failed ends with a message saying why. A turn cut off by a crash is shown as far as it is known.
 #[must_use]
 pub fn replay(entries: &[Entry], window: &Window) -> Vec<Event> {
-    let turns = turns(entries);
-    let head = window.first_turns.min(turns.len());
-    let tail = turns.len().saturating_sub(window.last_turns).max(head);
+    let (head, left_out, tail) = split(entries, window.span());
+    replay_window(head, tail, left_out, window)
+}
+
+/// As [`replay`], for a history of which only the beginning and the end are at hand (a
+/// [`StoredWindow`](crate::StoredWindow)): both are shown whole, with the marker between them when turns were left
+/// out.
+#[must_use]
+pub fn replay_window(head: &[Entry], tail: &[Entry], left_out: usize, window: &Window) -> Vec<Event> {
     let mut shown = Shown { window, events: Vec::new(), messages: HashMap::new() };
-    for turn in &turns[..head] {
-        shown.turn(turn);
+    shown.items(head);
+    if left_out > 0 {
+        shown.gap(left_out);
     }
-    if tail > head {
-        shown.gap(tail - head);
-    }
-    for turn in &turns[tail..] {
-        shown.turn(turn);
-    }
+    shown.items(tail);
     shown.events.into_iter().map(|event| shorten(event, window)).collect()
 }
 
-fn turns(entries: &[Entry]) -> Vec<&[Entry]> {
-    entries.chunk_by(|a, b| a.turn == b.turn).collect()
+/// The beginning of a history, the number of turns left out after it, and the end.
+pub(crate) fn split(entries: &[Entry], span: Span) -> (&[Entry], usize, &[Entry]) {
+    let turns: Vec<_> = entries.chunk_by(|a, b| a.turn == b.turn).collect();
+    let (head, tail) = span.bounds(turns.len());
+    let length = |turns: &[&[Entry]]| turns.iter().map(|turn| turn.len()).sum::<usize>();
+    let rest = entries.len() - length(&turns[tail..]);
+    (&entries[..length(&turns[..head])], tail - head, &entries[rest..])
 }
 
 struct Shown<'a> {
@@ -78,7 +92,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn turn(&mut self, entries: &[Entry]) {
+    fn items(&mut self, entries: &[Entry]) {
         for entry in entries {
             self.item(&entry.turn, &entry.item);
         }

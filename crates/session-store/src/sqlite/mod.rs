@@ -8,6 +8,7 @@ mod fault;
 mod read;
 mod rows;
 mod schema;
+mod window;
 mod worker;
 mod write;
 
@@ -20,7 +21,7 @@ use session_model::{Entry, MessageId, SessionId};
 use self::worker::Database;
 use crate::error::StoreError;
 use crate::lease;
-use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, StoredSession};
+use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
 use crate::store::{Lease, SessionStore};
 
 /// Keeps sessions in a file. What a method has returned from survives `kill -9`.
@@ -40,6 +41,10 @@ impl SqliteStore {
 
 #[async_trait]
 impl SessionStore for SqliteStore {
+    fn warm(&self) {
+        self.database.open();
+    }
+
     async fn create(&self, meta: SessionMeta) -> Result<(), StoreError> {
         self.database.write(move |conn| write::create(conn, &meta)).await
     }
@@ -52,6 +57,16 @@ impl SessionStore for SqliteStore {
     async fn load(&self, id: &SessionId) -> Result<StoredSession, StoreError> {
         let id = id.clone();
         self.database.read(move |conn| read::load(conn, &id)).await
+    }
+
+    async fn window(&self, id: &SessionId, span: Span) -> Result<StoredWindow, StoreError> {
+        let id = id.clone();
+        self.database.read(move |conn| window::window(conn, &id, span)).await
+    }
+
+    async fn recent(&self, id: &SessionId, bytes: usize) -> Result<StoredRecent, StoreError> {
+        let id = id.clone();
+        self.database.read(move |conn| window::recent(conn, &id, bytes)).await
     }
 
     async fn meta(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {

@@ -1,9 +1,10 @@
 //! What is looked up.
 
+use std::ops::Range;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use session_model::{MessageId, SessionId};
+use session_model::{Entry, MessageId, SessionId};
 
 use super::fault::Fault;
 use super::rows;
@@ -19,20 +20,49 @@ pub(super) fn load(conn: &Connection, id: &SessionId) -> Result<StoredSession, F
     let tx = conn.unchecked_transaction()?;
     let meta = meta(&tx, id)?;
     let n = number(&tx, id)?;
-    let sql = format!("SELECT {} FROM entries WHERE session = ?1 ORDER BY seq", rows::ENTRY);
-    let mut statement = tx.prepare_cached(&sql)?;
-    let mut found = statement.query([n])?;
-    let (mut entries, mut damaged) = (Vec::new(), 0);
-    while let Some(row) = found.next()? {
-        match rows::entry(row) {
-            Some(entry) => entries.push(entry),
-            None => damaged += 1,
+    let mut history = History::default();
+    history.read(&tx, n, 0..i64::MAX)?;
+    history.warn(id);
+    Ok(StoredSession { meta, entries: history.entries, damaged: history.damaged })
+}
+
+/// Items read so far.
+#[derive(Default)]
+pub(super) struct History {
+    pub(super) entries: Vec<Entry>,
+    /// Rows that cannot be read.
+    pub(super) damaged: usize,
+}
+
+impl History {
+    /// Adds those of a session with these numbers.
+    pub(super) fn read(&mut self, conn: &Connection, n: i64, seqs: Range<i64>) -> Result<(), Fault> {
+        let sql = format!(
+            "SELECT {} FROM entries WHERE session = ?1 AND seq >= ?2 AND seq < ?3 ORDER BY seq",
+            rows::ENTRY
+        );
+        let mut statement = conn.prepare_cached(&sql)?;
+        let mut found = statement.query([n, seqs.start, seqs.end])?;
+        while let Some(row) = found.next()? {
+            self.push(rows::entry(row));
+        }
+        Ok(())
+    }
+
+    /// Adds one, or counts it as damaged.
+    pub(super) fn push(&mut self, entry: Option<Entry>) {
+        match entry {
+            Some(entry) => self.entries.push(entry),
+            None => self.damaged += 1,
         }
     }
-    if damaged > 0 {
-        tracing::warn!(session = %id, damaged, "items that cannot be read are left out");
+
+    /// Says so when something is missing.
+    pub(super) fn warn(&self, id: &SessionId) {
+        if self.damaged > 0 {
+            tracing::warn!(session = %id, damaged = self.damaged, "items that cannot be read are left out");
+        }
     }
-    Ok(StoredSession { meta, entries, damaged })
 }
 
 /// A session without its history.
@@ -140,7 +170,7 @@ fn span(
 /// The message inserted under a key.
 pub(super) fn inserted(conn: &Connection, id: &SessionId, key: &str) -> Result<Option<MessageId>, Fault> {
     let n = number(conn, id)?;
-    let mut statement = conn.prepare_cached("SELECT message FROM entries WHERE session = ?1 AND key = ?2")?;
-    let found = statement.query_row(params![n, key], |row| row.get::<_, Option<String>>(0)).optional()?;
-    Ok(found.flatten().map(MessageId::from))
+    let mut statement = conn.prepare_cached("SELECT message FROM keys WHERE session = ?1 AND key = ?2")?;
+    let found = statement.query_row(params![n, key], |row| row.get::<_, String>(0)).optional()?;
+    Ok(found.map(MessageId::from))
 }

@@ -12,6 +12,7 @@ use time::{OffsetDateTime, UtcOffset};
 use super::fault::Fault;
 use super::schema::ITEM_VERSION;
 use crate::error::StoreError;
+use crate::memory::stored_json;
 use crate::meta::SessionMeta;
 
 /// The columns [`session`] reads, in its order.
@@ -44,6 +45,16 @@ pub(super) fn entry(row: &Row<'_>) -> Option<Entry> {
     Some(Entry { turn: TurnId::from(text(row, 1)?), at: moment(row, 2)?, item })
 }
 
+/// The turn an item's row belongs to; `None` when that cannot be read.
+pub(super) fn turn(row: &Row<'_>) -> Option<TurnId> {
+    text(row, 1).map(TurnId::from)
+}
+
+/// How many bytes an item's row has of JSON.
+pub(super) fn size(row: &Row<'_>) -> usize {
+    text(row, 3).map_or(0, str::len)
+}
+
 /// The word in the `kind` column.
 pub(super) fn kind(item: &Item) -> &'static str {
     match item {
@@ -63,8 +74,7 @@ pub(super) fn nanos(at: OffsetDateTime) -> i64 {
 
 /// As it stands in a text column.
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
-    serde_json::to_string(value)
-        .map_err(|error| Fault::Store(StoreError::Failed(format!("an item cannot be written: {error}"))))
+    Ok(stored_json(value)?)
 }
 
 /// A path as it stands in a text column.
@@ -80,7 +90,8 @@ pub(super) fn count(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-fn text<'a>(row: &'a Row<'_>, column: usize) -> Option<&'a str> {
+/// A text column, where it is text.
+pub(super) fn text<'a>(row: &'a Row<'_>, column: usize) -> Option<&'a str> {
     match row.get_ref(column).ok()? {
         ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok(),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,

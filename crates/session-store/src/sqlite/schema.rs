@@ -11,7 +11,9 @@ use super::fault::Fault;
 pub(super) const ITEM_VERSION: i64 = 1;
 
 /// Step n brings a database from version n to n + 1. Steps are never edited, only added.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[SESSIONS, TURNS];
+
+const SESSIONS: &str = "
     CREATE TABLE sessions (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -39,7 +41,34 @@ const STEPS: &[&str] = &["
         PRIMARY KEY (session, seq)
     ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX entries_key ON entries (session, key) WHERE key IS NOT NULL;
-"];
+";
+
+/// Where each turn of a session begins, so that a part of a long history is found without reading it (`users`
+/// counts the user's messages before `seq`); and the idempotency keys with their messages side by side.
+const TURNS: &str = "
+    CREATE TABLE turns (
+        session INTEGER NOT NULL,
+        nth INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        users INTEGER NOT NULL,
+        PRIMARY KEY (session, nth)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO turns (session, nth, seq, users)
+        SELECT session, row_number() OVER (PARTITION BY session ORDER BY seq) - 1, seq, users FROM (
+            SELECT session, seq, turn IS NOT lag(turn) OVER history AS opens,
+                sum(kind = 'user') OVER history - (kind = 'user') AS users
+            FROM entries WINDOW history AS (PARTITION BY session ORDER BY seq)
+        ) WHERE opens;
+    CREATE TABLE keys (
+        session INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        message TEXT NOT NULL,
+        PRIMARY KEY (session, key)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO keys (session, key, message)
+        SELECT session, key, message FROM entries WHERE key IS NOT NULL AND message IS NOT NULL;
+    DROP INDEX entries_key;
+";
 
 /// Brings the database to this build's version.
 pub(super) fn migrate(conn: &mut Connection) -> Result<(), Fault> {

@@ -56,6 +56,19 @@ impl Database {
         &self.path
     }
 
+    /// Begins to open the database, without waiting. Trouble shows with the next job, which tries again.
+    pub(super) fn open(&self) {
+        let path = self.path.clone();
+        let nothing = Job::Read(Box::new(move |opened| {
+            tracing::debug!(path = %path.display(), ok = opened.is_ok(), "opened ahead of its first use");
+            opened.err()
+        }));
+        if let Ok(queue) = self.queue() {
+            // A full queue has opened it.
+            let _needless = queue.try_send(nothing);
+        }
+    }
+
     /// Changes the database; returns when the change is committed. Dropping the future does not undo it.
     pub(super) async fn write(
         &self,

@@ -1,7 +1,7 @@
 //! What is changed. Each function runs inside a transaction that its caller commits.
 
-use rusqlite::{Connection, ErrorCode, params};
-use session_model::{Entry, SessionId};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use session_model::{Entry, MessageId, SessionId, TurnId};
 
 use super::fault::Fault;
 use super::read;
@@ -37,11 +37,13 @@ pub(super) fn create(conn: &Connection, meta: &SessionMeta) -> Result<(), Fault>
 pub(super) fn append(conn: &Connection, id: &SessionId, entries: &[Entry]) -> Result<(), Fault> {
     let n = read::number(conn, id)?;
     let Some(last) = entries.last() else { return Ok(()) };
-    let mut seq: i64 = conn
-        .prepare_cached("SELECT coalesce(max(seq), 0) FROM entries WHERE session = ?1")?
-        .query_row([n], |row| row.get(0))?;
+    let (mut seq, mut turn) = end(conn, n)?;
     for entry in entries {
         seq += 1;
+        if turn.as_ref() != Some(&entry.turn) {
+            open_turn(conn, n, seq)?;
+            turn = Some(entry.turn.clone());
+        }
         insert(conn, (n, seq), entry)?;
     }
     conn.prepare_cached("UPDATE sessions SET updated_at = ?2, title = coalesce(title, ?3) WHERE n = ?1")?
@@ -49,11 +51,32 @@ pub(super) fn append(conn: &Connection, id: &SessionId, entries: &[Entry]) -> Re
     Ok(())
 }
 
+/// The number of the last item, and its turn where that can be read.
+fn end(conn: &Connection, n: i64) -> Result<(i64, Option<TurnId>), Fault> {
+    let sql = "SELECT seq, turn FROM entries WHERE session = ?1 ORDER BY seq DESC LIMIT 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let last = statement.query_row([n], |row| Ok((row.get(0)?, rows::text(row, 1).map(TurnId::from))));
+    Ok(last.optional()?.unwrap_or((0, None)))
+}
+
+/// Notes that the item `seq` begins a turn.
+fn open_turn(conn: &Connection, n: i64, seq: i64) -> Result<(), Fault> {
+    let sql = "INSERT INTO turns (session, nth, seq, users)
+        SELECT ?1, nth + 1, ?2, users + (SELECT count(*) FROM entries AS e
+            WHERE e.session = ?1 AND e.seq >= t.seq AND e.seq < ?2 AND e.kind = 'user')
+        FROM turns AS t WHERE session = ?1 ORDER BY nth DESC LIMIT 1";
+    if conn.prepare_cached(sql)?.execute([n, seq])? == 0 {
+        let sql = "INSERT INTO turns (session, nth, seq, users) VALUES (?1, 0, ?2, 0)";
+        conn.prepare_cached(sql)?.execute([n, seq])?;
+    }
+    Ok(())
+}
+
 fn insert(conn: &Connection, (n, seq): (i64, i64), entry: &Entry) -> Result<(), Fault> {
     let sql = "INSERT INTO entries (session, seq, version, turn, kind, at, key, message, json)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let key = key_of(entry);
-    let inserted = conn.prepare_cached(sql)?.execute(params![
+    let (key, message) = (key_of(entry), message_of(&entry.item).map(MessageId::as_str));
+    conn.prepare_cached(sql)?.execute(params![
         n,
         seq,
         ITEM_VERSION,
@@ -61,13 +84,15 @@ fn insert(conn: &Connection, (n, seq): (i64, i64), entry: &Entry) -> Result<(), 
         rows::kind(&entry.item),
         rows::nanos(entry.at),
         key,
-        message_of(&entry.item).map(session_model::MessageId::as_str),
+        message,
         rows::json(&entry.item)?,
-    ]);
-    match (inserted, key) {
-        (Ok(_), _) => Ok(()),
-        (Err(error), Some(key)) if taken(&error) => Err(key_taken(key).into()),
-        (Err(error), _) => Err(error.into()),
+    ])?;
+    let (Some(key), Some(message)) = (key, message) else { return Ok(()) };
+    let sql = "INSERT INTO keys (session, key, message) VALUES (?1, ?2, ?3)";
+    match conn.prepare_cached(sql)?.execute(params![n, key, message]) {
+        Ok(_) => Ok(()),
+        Err(error) if taken(&error) => Err(key_taken(key).into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -100,6 +125,8 @@ pub(super) fn update(conn: &Connection, id: &SessionId, patch: &MetaPatch) -> Re
 pub(super) fn delete(conn: &Connection, id: &SessionId) -> Result<(), Fault> {
     let n = read::number(conn, id)?;
     conn.prepare_cached("DELETE FROM entries WHERE session = ?1")?.execute([n])?;
+    conn.prepare_cached("DELETE FROM turns WHERE session = ?1")?.execute([n])?;
+    conn.prepare_cached("DELETE FROM keys WHERE session = ?1")?.execute([n])?;
     conn.prepare_cached("DELETE FROM sessions WHERE n = ?1")?.execute([n])?;
     Ok(())
 }

@@ -7,7 +7,8 @@ use session_model::{
     Content, Grant, GrantScope, Item, Route, SessionId, StopReason, ToolCallUpdate, ToolKind, ToolStatus,
     TurnFailure,
 };
-use session_store::{ListQuery, MemoryStore, MetaPatch, SessionStore, StoreError};
+use session_store::fold::{Window, replay, replay_window};
+use session_store::{ListQuery, MemoryStore, MetaPatch, SessionStore, Span, StoreError};
 
 use crate::support::{Disk, agent, at, end, entry, meta, user};
 
@@ -30,6 +31,9 @@ macro_rules! contract {
 
 contract! {
     a_new_session_comes_back_whole
+    a_window_is_the_first_and_last_turns_and_the_number_between
+    a_window_counts_the_users_messages_and_names_every_key
+    the_recent_turns_are_whole_and_as_many_as_were_asked_for
     an_id_is_given_once
     a_session_that_does_not_exist_is_not_found_by_any_method
     items_of_every_kind_come_back_in_order
@@ -64,6 +68,105 @@ async fn a_new_session_comes_back_whole(store: &dyn SessionStore) {
     assert_eq!((stored.meta, stored.entries, stored.damaged), (whole, Vec::new(), 0));
 }
 
+async fn a_window_is_the_first_and_last_turns_and_the_number_between(store: &dyn SessionStore) {
+    let id = SessionId::from("s-1");
+    store.create(meta("s-1", 0)).await.unwrap();
+    let mut history = Vec::new();
+    // The third id comes again later: what stands together is a turn.
+    for (turn, n) in ["t-1", "t-2", "t-3", "t-4", "t-3", "t-5", "t-6"].into_iter().zip(0_i64..) {
+        let said = [user(&format!("m{n}"), "hi", None), agent(&format!("a{n}"), "x"), end()];
+        let begun: Vec<_> = said.into_iter().map(|item| entry(turn, n, item)).collect();
+        // Also in several pieces.
+        store.append(&id, &begun[..1]).await.unwrap();
+        store.append(&id, &begun[1..]).await.unwrap();
+        history.extend(begun);
+    }
+    for (first, last, left_out) in [
+        (2, 3, 2),
+        (0, 2, 5),
+        (3, 0, 4),
+        (0, 0, 7),
+        (3, 4, 0),
+        (7, 7, 0),
+        (1, usize::MAX, 0),
+        (usize::MAX, 1, 0),
+    ] {
+        let span = Span { first_turns: first, last_turns: last };
+        let got = store.window(&id, span).await.unwrap();
+        let head = first.min(7);
+        let tail = 7_usize.saturating_sub(last).max(head);
+        assert_eq!(got.head, history[..3 * head], "{span:?}");
+        assert_eq!(got.tail, history[3 * tail..], "{span:?}");
+        assert_eq!((got.left_out, got.turns, got.damaged), (left_out, 7, 0), "{span:?}");
+        let window = Window { first_turns: first, last_turns: last, ..Window::FULL };
+        assert_eq!(
+            replay_window(&got.head, &got.tail, got.left_out, &window),
+            replay(&history, &window),
+            "{span:?}"
+        );
+    }
+    assert_eq!(store.window(&id, Window::FULL.span()).await.unwrap().meta, store.meta(&id).await.unwrap());
+}
+
+async fn a_window_counts_the_users_messages_and_names_every_key(store: &dyn SessionStore) {
+    let id = SessionId::from("s-1");
+    store.create(meta("s-1", 0)).await.unwrap();
+    let span = Span { first_turns: 0, last_turns: 1 };
+    let empty = store.window(&id, span).await.unwrap();
+    assert_eq!(
+        (empty.head, empty.tail, empty.left_out, empty.turns, empty.keys),
+        (vec![], vec![], 0, 0, vec![])
+    );
+    let remark = Item::Remark { id: "r".into(), text: "restored".to_owned() };
+    let said = [
+        entry("t-0", 0, remark),
+        entry("t-1", 1, user("m1", "one", Some("k-z"))),
+        entry("t-1", 1, end()),
+        entry("t-2", 2, user("m2", "two", None)),
+        entry("t-2", 2, user("m3", "and", Some("k-a"))),
+        entry("t-3", 3, agent("a", "on my own")),
+        entry("t-4", 4, user("m4", "three", Some("k-m"))),
+    ];
+    store.append(&id, &said[..4]).await.unwrap();
+    store.append(&id, &said[4..]).await.unwrap();
+    let got = store.window(&id, span).await.unwrap();
+    assert_eq!((got.tail.as_slice(), got.left_out, got.turns), (&said[6..], 4, 4));
+    let keys = [("k-a", "m3"), ("k-m", "m4"), ("k-z", "m1")];
+    assert_eq!(got.keys, keys.map(|(key, message)| (key.to_owned(), message.into())));
+    store.append(&id, &[entry("t-4", 5, end())]).await.unwrap();
+    assert_eq!(store.window(&id, span).await.unwrap().turns, 4);
+}
+
+async fn the_recent_turns_are_whole_and_as_many_as_were_asked_for(store: &dyn SessionStore) {
+    let id = SessionId::from("s-1");
+    store.create(meta("s-1", 0)).await.unwrap();
+    assert_eq!(store.recent(&id, 9).await.unwrap().entries, []);
+    let history: Vec<_> = (0..5_i64)
+        .flat_map(|n| {
+            let turn = format!("t-{n}");
+            let said = [user(&format!("m{n}"), "hi", None), agent(&format!("a{n}"), "x"), end()];
+            said.map(|item| entry(&turn, n, item))
+        })
+        .collect();
+    store.append(&id, &history).await.unwrap();
+    let size: usize =
+        history[..3].iter().map(|entry| serde_json::to_string(&entry.item).unwrap().len()).sum();
+    for (bytes, turns) in [
+        (0, 1),
+        (1, 1),
+        (size, 1),
+        (size + 1, 2),
+        (size * 4, 4),
+        (size * 4 + 1, 5),
+        (size * 5 + 1, 5),
+        (usize::MAX, 5),
+    ] {
+        let got = store.recent(&id, bytes).await.unwrap();
+        assert_eq!(got.entries, history[3 * (5 - turns)..], "{bytes}");
+        assert_eq!((got.earlier, got.damaged), (turns < 5, 0), "{bytes}");
+    }
+}
+
 async fn an_id_is_given_once(store: &dyn SessionStore) {
     store.create(meta("s-1", 0)).await.unwrap();
     assert_eq!(store.create(meta("s-1", 9)).await, Err(StoreError::Exists("s-1".into())));
@@ -77,6 +180,8 @@ async fn a_session_that_does_not_exist_is_not_found_by_any_method(store: &dyn Se
         let missing = StoreError::NotFound(id.clone());
         assert_eq!(store.meta(&id).await, Err(missing.clone()));
         assert_eq!(store.load(&id).await, Err(missing.clone()));
+        assert_eq!(store.window(&id, Window::FULL.span()).await, Err(missing.clone()));
+        assert_eq!(store.recent(&id, 9).await, Err(missing.clone()));
         assert_eq!(store.find(strange).await, Err(missing.clone()));
         assert_eq!(store.append(&id, &[]).await, Err(missing.clone()));
         assert_eq!(store.append(&id, &[entry("t", 1, user("m", "hi", None))]).await, Err(missing.clone()));

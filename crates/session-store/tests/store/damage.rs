@@ -80,9 +80,10 @@ async fn a_folder_in_the_files_place_is_said() {
 async fn a_database_of_a_newer_milk_is_left_alone() {
     let disk = Disk::new();
     disk.store().create(meta("s-1", 0)).await.unwrap();
+    let current: i64 = disk.raw().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     disk.raw().pragma_update(None, "user_version", 99).unwrap();
     let refused = disk.store().meta(&"s-1".into()).await.unwrap_err();
     assert!(refused.to_string().contains("newer milk wrote it (version 99"), "{refused}");
-    disk.raw().pragma_update(None, "user_version", 1).unwrap();
+    disk.raw().pragma_update(None, "user_version", current).unwrap();
     disk.store().meta(&"s-1".into()).await.unwrap();
 }

@@ -2,6 +2,7 @@
 
 use rusqlite::params;
 use session_model::SessionId;
+use session_store::fold::Window;
 use session_store::{ListQuery, SessionStore, StoreError};
 
 use crate::support::{Disk, agent, end, entry, meta, user};
@@ -91,7 +92,11 @@ async fn lists_and_lookups_use_their_indexes() {
             "SELECT n FROM sessions WHERE cwd = '/w' ORDER BY updated_at DESC, id LIMIT 50",
             "COVERING INDEX sessions_folder",
         ),
-        ("SELECT n FROM entries JOIN (SELECT 1 AS n) WHERE session = 1 AND key = 'k'", "INDEX entries_key"),
+        ("SELECT message FROM keys WHERE session = 1 AND key = 'k'", "PRIMARY KEY (session=? AND key=?)"),
+        ("SELECT key, message FROM keys WHERE session = 1 ORDER BY key", "PRIMARY KEY (session=?)"),
+        ("SELECT seq FROM turns WHERE session = 1 AND nth = 3", "PRIMARY KEY (session=? AND nth=?)"),
+        ("SELECT seq FROM turns WHERE session = 1 ORDER BY nth DESC LIMIT 1", "PRIMARY KEY (session=?)"),
+        ("SELECT seq FROM entries WHERE session = 1 ORDER BY seq DESC LIMIT 1", "PRIMARY KEY (session=?)"),
     ] {
         let plan = plan(sql);
         assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{sql}: {plan}");
@@ -171,7 +176,8 @@ async fn loading_five_thousand_turns() {
     let turns: Vec<_> = (0..5_000)
         .flat_map(|n| {
             let turn = format!("turn-{n}");
-            let said = [user(&format!("u{n}"), &text, None), agent(&format!("a{n}"), &text), end()];
+            let key = format!("0e8a3d4c-7f21-4b52-9c11-{n:012}");
+            let said = [user(&format!("u{n}"), &text, Some(&key)), agent(&format!("a{n}"), &text), end()];
             said.map(|item| entry(&turn, n, item))
         })
         .collect();
@@ -181,7 +187,13 @@ async fn loading_five_thousand_turns() {
         let stored = store.load(&id).await.unwrap();
         println!("load: {} items in {:?}", stored.entries.len(), began.elapsed());
         let began = tokio::time::Instant::now();
-        store.append(&id, &turns[..1]).await.unwrap();
+        let part = store.window(&id, Window::BOUNDED.span()).await.unwrap();
+        println!("window: {} + {} items in {:?}", part.head.len(), part.tail.len(), began.elapsed());
+        let began = tokio::time::Instant::now();
+        let part = store.recent(&id, 256 * 1024).await.unwrap();
+        println!("recent: {} items in {:?}", part.entries.len(), began.elapsed());
+        let began = tokio::time::Instant::now();
+        store.append(&id, &turns[1..2]).await.unwrap();
         println!("append: {:?}", began.elapsed());
     }
 }

@@ -7,6 +7,8 @@ mod damage;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod migration;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod support;

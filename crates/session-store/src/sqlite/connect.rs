@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::fault::Fault;
 use super::schema;
@@ -30,11 +30,30 @@ pub(super) fn connect(path: &Path) -> Result<Connection, Fault> {
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_handler(Some(pause))?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    if fs::metadata(path)?.len() == 0 {
+        // Making the tables need not wait for the disk: after a power cut there is a file without them, which is
+        // new again. A killed process harms nothing in any case.
+        conn.pragma_update(None, "synchronous", "OFF")?;
+    }
     use_write_ahead_log(&conn)?;
+    schema::migrate(&mut conn)?;
     // With the log, NORMAL survives every end of the process; only a power cut can cost the last moments.
     conn.pragma_update(None, "synchronous", "NORMAL")?;
-    schema::migrate(&mut conn)?;
     Ok(conn)
+}
+
+/// Writes something that changes nothing where the log is still empty: the first write into a log waits for the
+/// disk twice, and the later ones not at all.
+pub(super) fn begin_log(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Ok(());
+    }
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    schema::rewrite_version(&tx)?;
+    tx.commit()?;
+    Ok(())
 }
 
 /// Which file `path` names now.

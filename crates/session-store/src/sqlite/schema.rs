@@ -89,6 +89,12 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Writes the version that is there.
+pub(super) fn rewrite_version(conn: &Connection) -> Result<(), Fault> {
+    let found: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(conn.pragma_update(None, "user_version", found)?)
+}
+
 fn version(conn: &Connection) -> Result<usize, Fault> {
     let found: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(usize::try_from(found).unwrap_or(usize::MAX))

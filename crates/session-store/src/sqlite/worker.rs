@@ -27,6 +27,8 @@ type Write = Box<dyn FnOnce(&Connection) -> Result<(), Fault> + Send>;
 type Read = Box<dyn FnOnce(Result<&Connection, Fault>) -> Option<Fault> + Send>;
 
 enum Job {
+    /// Nobody waits for it.
+    Open,
     /// Answers by itself.
     Read(Read),
     /// Answered after the commit.
@@ -56,16 +58,12 @@ impl Database {
         &self.path
     }
 
-    /// Begins to open the database, without waiting. Trouble shows with the next job, which tries again.
+    /// Begins to make the database ready for writing, without waiting. Trouble shows with the next job, which
+    /// tries again.
     pub(super) fn open(&self) {
-        let path = self.path.clone();
-        let nothing = Job::Read(Box::new(move |opened| {
-            tracing::debug!(path = %path.display(), ok = opened.is_ok(), "opened ahead of its first use");
-            opened.err()
-        }));
         if let Ok(queue) = self.queue() {
-            // A full queue has opened it.
-            let _needless = queue.try_send(nothing);
+            // Where the queue is full the database is open.
+            let _needless = queue.try_send(Job::Open);
         }
     }
 
@@ -124,6 +122,7 @@ impl Database {
 /// The thread: takes jobs in order until nobody can send any, then closes the database.
 fn work(path: PathBuf, mut queue: mpsc::Receiver<Job>) {
     let mut file = OpenFile { path, open: None };
+    let mut warming = false;
     while let Some(first) = queue.blocking_recv() {
         let mut next = Some(first);
         let mut group = Vec::new();
@@ -133,6 +132,7 @@ fn work(path: PathBuf, mut queue: mpsc::Receiver<Job>) {
                     group.push((write, reply));
                     next = if group.len() < GROUP { queue.try_recv().ok() } else { None };
                 }
+                Job::Open => warming = file.opened_ahead(|_, _| Ok(())),
                 Job::Read(read) => {
                     // Arrival order holds: what was asked for earlier is committed first.
                     file.commit(std::mem::take(&mut group));
@@ -141,6 +141,11 @@ fn work(path: PathBuf, mut queue: mpsc::Receiver<Job>) {
             }
         }
         file.commit(group);
+        // Whoever has asked for something meanwhile comes first.
+        if warming && queue.is_empty() {
+            file.opened_ahead(connect::begin_log);
+            warming = false;
+        }
     }
 }
 
@@ -150,6 +155,18 @@ struct OpenFile {
 }
 
 impl OpenFile {
+    /// Opens the database where it is not open, and does `more` with it; whether that worked. Trouble shows again
+    /// to the next who needs the database.
+    fn opened_ahead(&mut self, more: fn(&mut Connection, &Path) -> Result<(), Fault>) -> bool {
+        let path = self.path.clone();
+        let opened = self.connection().and_then(|conn| more(conn, &path));
+        if let Err(fault) = &opened {
+            tracing::debug!(path = %path.display(), ?fault, "cannot be opened ahead of its first use");
+            self.open = None;
+        }
+        opened.is_ok()
+    }
+
     fn look(&mut self, read: Read) {
         let fault = match self.connection() {
             Ok(conn) => read(Ok(conn)),

@@ -17,6 +17,28 @@ async fn opening_touches_nothing_until_the_first_use() {
 }
 
 #[tokio::test]
+async fn warming_makes_the_database_ready_and_harms_nothing_when_it_cannot() {
+    let disk = Disk::new();
+    for _ in 0..2 {
+        let store = disk.store();
+        store.warm();
+        store.warm();
+        let log = disk.path.with_file_name("sessions.db-wal");
+        // It is begun when nobody has asked for anything.
+        while !log.metadata().is_ok_and(|log| log.len() > 0) {
+            assert_eq!(store.find("missing").await, Err(StoreError::NotFound("missing".into())));
+        }
+    }
+    std::fs::remove_dir_all(disk.path.parent().unwrap()).unwrap();
+    std::fs::create_dir_all(&disk.path).unwrap();
+    let store = disk.store();
+    store.warm();
+    assert!(matches!(store.find("missing").await, Err(StoreError::Unavailable { .. })));
+    std::fs::remove_dir(&disk.path).unwrap();
+    store.create(meta("s-1", 0)).await.unwrap();
+}
+
+#[tokio::test]
 async fn sessions_and_keys_survive_the_store() {
     let disk = Disk::new();
     let id = SessionId::from("s-1");
@@ -195,5 +217,27 @@ async fn loading_five_thousand_turns() {
         let began = tokio::time::Instant::now();
         store.append(&id, &turns[1..2]).await.unwrap();
         println!("append: {:?}", began.elapsed());
+    }
+}
+
+/// Run by hand as the ones above: how long the first use of a new database takes, and of one that exists.
+#[tokio::test]
+#[ignore = "measures; its numbers depend on the machine"]
+async fn making_and_opening() {
+    for _ in 0..5 {
+        let disk = Disk::new();
+        for what in ["made", "opened", "opened"] {
+            let store = disk.store();
+            store.warm();
+            let began = tokio::time::Instant::now();
+            let missing = store.meta(&"s-1".into()).await;
+            println!("{what} in {:?}", began.elapsed());
+            let began = tokio::time::Instant::now();
+            if missing.is_err() {
+                store.create(meta("s-1", 0)).await.unwrap();
+            }
+            store.append(&"s-1".into(), &[entry("t", 1, user("m", "hi", None))]).await.unwrap();
+            println!("written in {:?}", began.elapsed());
+        }
     }
 }

@@ -11,6 +11,7 @@ use session_model::{Entry, Item, MessageId, SessionId};
 use crate::error::StoreError;
 use crate::fold;
 use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
+use crate::search::{Hit, HitMessage, Query};
 use crate::store::{Lease, SessionStore};
 use crate::title::title_from;
 
@@ -132,6 +133,10 @@ impl SessionStore for MemoryStore {
         }
     }
 
+    async fn named(&self, cwd: &Path, name: &str) -> Result<Option<SessionMeta>, StoreError> {
+        Ok(self.recent(Some(cwd)).into_iter().find(|meta| meta.name.as_deref() == Some(name)))
+    }
+
     async fn latest(&self, cwd: &Path) -> Result<Option<SessionMeta>, StoreError> {
         Ok(self.recent(Some(cwd)).into_iter().next())
     }
@@ -140,6 +145,17 @@ impl SessionStore for MemoryStore {
         let mut rest = self.recent(query.cwd.as_deref()).into_iter().skip(query.offset);
         let sessions = rest.by_ref().take(query.limit).collect();
         Ok(Page { sessions, more: rest.next().is_some() })
+    }
+
+    async fn search(&self, text: &str, cwd: Option<&Path>, limit: usize) -> Result<Vec<Hit>, StoreError> {
+        let query = Query::new(text);
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let recent = self.recent(cwd);
+        let sessions = lock(&self.sessions);
+        let stored = recent.into_iter().filter_map(|meta| sessions.get(&meta.id));
+        Ok(stored.filter_map(|session| hit(&query, session)).take(limit).collect())
     }
 
     async fn update(&self, id: &SessionId, patch: MetaPatch) -> Result<(), StoreError> {
@@ -166,6 +182,19 @@ impl SessionStore for MemoryStore {
         }
         Ok(Lease::new(Held { id: id.clone(), leased: Arc::clone(&self.leased) }))
     }
+}
+
+fn hit(query: &Query, session: &StoredSession) -> Option<Hit> {
+    let meta = session.meta.clone();
+    let found = session.entries.iter().rev().find_map(|entry| {
+        let (id, text) = query.message(&entry.item)?;
+        Some((HitMessage { turn: entry.turn.clone(), id }, text))
+    });
+    if let Some((message, text)) = found {
+        return Some(Hit { meta, message: Some(message), snippet: query.snippet(&text) });
+    }
+    let snippet = query.snippet(query.label(meta.title.as_deref(), meta.name.as_deref())?);
+    Some(Hit { meta, message: None, snippet })
 }
 
 /// One lease given out.

@@ -9,6 +9,7 @@ use session_model::{Entry, MessageId, SessionId};
 
 use crate::error::StoreError;
 use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
+use crate::search::Hit;
 
 /// Keeps sessions. What a method has returned from survives the end of the process, however it ends.
 #[async_trait]
@@ -40,11 +41,19 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// The one session whose id is `reference` or, failing that, begins with it.
     async fn find(&self, reference: &str) -> Result<SessionMeta, StoreError>;
 
+    /// The session of this folder with this name; of several the one used last.
+    async fn named(&self, cwd: &Path, name: &str) -> Result<Option<SessionMeta>, StoreError>;
+
     /// The session of this folder used last.
     async fn latest(&self, cwd: &Path) -> Result<Option<SessionMeta>, StoreError>;
 
     /// Some sessions, last used first.
     async fn list(&self, query: ListQuery) -> Result<Page, StoreError>;
+
+    /// The sessions in which every word of `text` occurs in one message of the user or the agent, in the title or
+    /// in the name; last used first, `limit` at most, of one folder where `cwd` says so. Words are found inside
+    /// longer ones and in either case. A text without words finds nothing.
+    async fn search(&self, text: &str, cwd: Option<&Path>, limit: usize) -> Result<Vec<Hit>, StoreError>;
 
     /// Changes what is known of a session.
     async fn update(&self, id: &SessionId, patch: MetaPatch) -> Result<(), StoreError>;

@@ -7,7 +7,8 @@ const TITLE_CHARS: usize = 60;
 
 /// The title that `entries` give a session without one: the first user message with words in it, whitespace
 /// collapsed, cut to 60 characters and an ellipsis.
-pub(crate) fn title_from(entries: &[Entry]) -> Option<String> {
+#[must_use]
+pub fn title_from(entries: &[Entry]) -> Option<String> {
     entries.iter().find_map(|entry| match &entry.item {
         Item::User { content, .. } => shorten(&text_of(content)),
         Item::Agent { .. }

@@ -56,6 +56,14 @@ pub(super) fn begin_log(conn: &mut Connection, path: &Path) -> Result<(), Fault>
     Ok(())
 }
 
+/// A second connection for a long look, beside one of [`connect`].
+pub(super) fn aside(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_handler(Some(pause))?;
+    Ok(conn)
+}
+
 /// Which file `path` names now.
 pub(super) fn identity(path: &Path) -> Result<(u64, u64), Fault> {
     Ok(files::identity(&fs::metadata(path).map_err(|_| Fault::Moved)?))

@@ -5,9 +5,11 @@
 
 mod connect;
 mod fault;
+mod index;
 mod read;
 mod rows;
 mod schema;
+mod search;
 mod window;
 mod worker;
 mod write;
@@ -16,12 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use rusqlite::Connection;
 use session_model::{Entry, MessageId, SessionId};
 
 use self::worker::Database;
 use crate::error::StoreError;
 use crate::lease;
 use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
+use crate::search::{Hit, Query};
 use crate::store::{Lease, SessionStore};
 
 /// Keeps sessions in a file. What a method has returned from survives `kill -9`.
@@ -36,6 +40,14 @@ impl SqliteStore {
     #[must_use]
     pub fn open(path: PathBuf) -> Self {
         Self { database: Arc::new(Database::new(path)) }
+    }
+
+    /// Returns when every message is in the full-text index.
+    async fn indexed(&self) -> Result<(), StoreError> {
+        while self.database.read(index::is_behind).await? {
+            self.database.write(index::step).await?;
+        }
+        Ok(())
     }
 }
 
@@ -79,6 +91,11 @@ impl SessionStore for SqliteStore {
         self.database.read(move |conn| read::find(conn, &reference)).await
     }
 
+    async fn named(&self, cwd: &Path, name: &str) -> Result<Option<SessionMeta>, StoreError> {
+        let (cwd, name) = (cwd.to_owned(), name.to_owned());
+        self.database.read(move |conn| read::named(conn, &cwd, &name)).await
+    }
+
     async fn latest(&self, cwd: &Path) -> Result<Option<SessionMeta>, StoreError> {
         let cwd = cwd.to_owned();
         self.database.read(move |conn| read::latest(conn, &cwd)).await
@@ -86,6 +103,26 @@ impl SessionStore for SqliteStore {
 
     async fn list(&self, query: ListQuery) -> Result<Page, StoreError> {
         self.database.read(move |conn| read::list(conn, &query)).await
+    }
+
+    async fn search(&self, text: &str, cwd: Option<&Path>, limit: usize) -> Result<Vec<Hit>, StoreError> {
+        let (query, cwd) = (Query::new(text), cwd.map(Path::to_owned));
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let whole = match self.indexed().await {
+            Ok(()) => false,
+            Err(error) => {
+                tracing::warn!(%error, "messages cannot be indexed, every one is read");
+                true
+            }
+        };
+        let look = move |conn: &Connection| search::search(conn, &query, cwd.as_deref(), (limit, whole));
+        let found = self.database.aside(look).await?;
+        if found.index_damaged {
+            self.database.write(index::rebuild).await?;
+        }
+        Ok(found.hits)
     }
 
     async fn update(&self, id: &SessionId, patch: MetaPatch) -> Result<(), StoreError> {

@@ -105,6 +105,18 @@ pub(super) fn find(conn: &Connection, reference: &str) -> Result<SessionMeta, Fa
     }
 }
 
+/// The session of this folder with this name.
+pub(super) fn named(conn: &Connection, cwd: &Path, name: &str) -> Result<Option<SessionMeta>, Fault> {
+    let sql = format!(
+        "SELECT {} FROM sessions WHERE cwd = ?1 AND name = ?2 ORDER BY updated_at DESC, id LIMIT 1",
+        rows::SESSION
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let found =
+        statement.query_row(params![rows::path(cwd)?, name], |row| Ok(rows::session(row))).optional()?;
+    Ok(found.flatten())
+}
+
 /// The session of this folder used last.
 pub(super) fn latest(conn: &Connection, cwd: &Path) -> Result<Option<SessionMeta>, Fault> {
     let query = ListQuery { cwd: Some(cwd.to_owned()), offset: 0, limit: 1 };

@@ -11,7 +11,7 @@ use super::fault::Fault;
 pub(super) const ITEM_VERSION: i64 = 1;
 
 /// Step n brings a database from version n to n + 1. Steps are never edited, only added.
-const STEPS: &[&str] = &[SESSIONS, TURNS];
+const STEPS: &[&[&str]] = &[&[SESSIONS], &[TURNS], &[INDEX, UNINDEXED]];
 
 const SESSIONS: &str = "
     CREATE TABLE sessions (
@@ -70,6 +70,23 @@ const TURNS: &str = "
     DROP INDEX entries_key;
 ";
 
+/// Which messages have which three neighbouring characters: no positions, no text.
+pub(super) const INDEX: &str = "
+    CREATE VIRTUAL TABLE messages_index USING fts5(
+        text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
+    );
+";
+
+/// The sessions with messages that are not in the index, from `seq` on; and the names in their folders.
+const UNINDEXED: &str = "
+    CREATE TABLE unindexed (
+        session INTEGER PRIMARY KEY,
+        seq INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO unindexed (session, seq) SELECT n, 0 FROM sessions;
+    CREATE INDEX sessions_name ON sessions (cwd, name) WHERE name IS NOT NULL;
+";
+
 /// Brings the database to this build's version.
 pub(super) fn migrate(conn: &mut Connection) -> Result<(), Fault> {
     if version(conn)? == STEPS.len() {
@@ -81,8 +98,8 @@ pub(super) fn migrate(conn: &mut Connection) -> Result<(), Fault> {
     let Some(steps) = STEPS.get(found..) else {
         return Err(Fault::Newer { found, known: STEPS.len() });
     };
-    for step in steps {
-        tx.execute_batch(step)?;
+    for sql in steps.iter().copied().flatten() {
+        tx.execute_batch(sql)?;
     }
     tx.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;
     tx.commit()?;

@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::connect;
 use super::fault::Fault;
+use super::index;
 use crate::error::StoreError;
 
 /// How many jobs may wait. Each session has at most one write under way, so this is more sessions than one
@@ -21,6 +22,9 @@ use crate::error::StoreError;
 const QUEUE: usize = 256;
 /// How many writes share a commit at most, so that the first of them is not kept waiting for long.
 const GROUP: usize = 64;
+
+/// After how many writes messages are indexed, when nothing waits: together they cost less than each alone.
+const INDEX_EVERY: usize = 64;
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 type Write = Box<dyn FnOnce(&Connection) -> Result<(), Fault> + Send>;
@@ -95,6 +99,25 @@ impl Database {
         self.submit(Job::Read(Box::new(job)), answer).await
     }
 
+    /// Takes a long look with a connection and a thread of its own, so that other jobs need not wait for it.
+    pub(super) async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        // So that the file exists and has all its tables.
+        self.read(|_| Ok(())).await?;
+        let (reply, answer) = oneshot::channel();
+        let path = self.path.clone();
+        let look = move || {
+            let found = connect::aside(&path).and_then(|conn| work(&conn));
+            // Who asked may be gone.
+            let _unclaimed = reply.send(found.map_err(|fault| fault.tell(&path)));
+        };
+        let started = thread::Builder::new().name("session-search".to_owned()).spawn(look);
+        started.map_err(|error: io::Error| Fault::Io(error).tell(&self.path))?;
+        answer.await.map_err(|_| StoreError::Failed("the thread of a search has ended".to_owned()))?
+    }
+
     async fn submit<T>(
         &self,
         job: Job,
@@ -123,6 +146,8 @@ impl Database {
 fn work(path: PathBuf, mut queue: mpsc::Receiver<Job>) {
     let mut file = OpenFile { path, open: None };
     let mut warming = false;
+    // What an earlier process left is indexed after the first write.
+    let mut writes = INDEX_EVERY;
     while let Some(first) = queue.blocking_recv() {
         let mut next = Some(first);
         let mut group = Vec::new();
@@ -140,11 +165,21 @@ fn work(path: PathBuf, mut queue: mpsc::Receiver<Job>) {
                 }
             }
         }
+        writes += group.len();
+        let wrote = !group.is_empty();
         file.commit(group);
         // Whoever has asked for something meanwhile comes first.
         if warming && queue.is_empty() {
             file.opened_ahead(connect::begin_log);
             warming = false;
+        }
+        if wrote && writes > INDEX_EVERY {
+            while queue.is_empty() && !queue.is_closed() {
+                if !file.index() {
+                    writes = 0;
+                    break;
+                }
+            }
         }
     }
 }
@@ -165,6 +200,24 @@ impl OpenFile {
             self.open = None;
         }
         opened.is_ok()
+    }
+
+    /// Indexes some messages; false when there are none left, or it cannot be done.
+    fn index(&mut self) -> bool {
+        let step = |conn: &mut Connection| {
+            if !index::is_behind(conn)? {
+                return Ok(false);
+            }
+            let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            index::step(&tx)?;
+            tx.commit()?;
+            Ok(true)
+        };
+        self.connection().and_then(step).unwrap_or_else(|fault| {
+            // A search tries again, and says more.
+            tracing::debug!(path = %self.path.display(), ?fault, "messages cannot be indexed now");
+            false
+        })
     }
 
     fn look(&mut self, read: Read) {

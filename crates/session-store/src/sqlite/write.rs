@@ -4,12 +4,14 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use session_model::{Entry, MessageId, SessionId, TurnId};
 
 use super::fault::Fault;
+use super::index;
 use super::read;
 use super::rows;
 use super::schema::ITEM_VERSION;
 use crate::error::StoreError;
 use crate::memory::{key_of, key_taken, message_of};
 use crate::meta::{MetaPatch, SessionMeta};
+use crate::search::message_text;
 use crate::title::title_from;
 
 /// Makes a session.
@@ -38,6 +40,9 @@ pub(super) fn append(conn: &Connection, id: &SessionId, entries: &[Entry]) -> Re
     let n = read::number(conn, id)?;
     let Some(last) = entries.last() else { return Ok(()) };
     let (mut seq, mut turn) = end(conn, n)?;
+    if entries.iter().any(|entry| message_text(&entry.item).is_some()) {
+        index::note(conn, n, seq + 1)?;
+    }
     for entry in entries {
         seq += 1;
         if turn.as_ref() != Some(&entry.turn) {
@@ -124,6 +129,7 @@ pub(super) fn update(conn: &Connection, id: &SessionId, patch: &MetaPatch) -> Re
 /// Drops a session and its items.
 pub(super) fn delete(conn: &Connection, id: &SessionId) -> Result<(), Fault> {
     let n = read::number(conn, id)?;
+    index::forget(conn, n)?;
     conn.prepare_cached("DELETE FROM entries WHERE session = ?1")?.execute([n])?;
     conn.prepare_cached("DELETE FROM turns WHERE session = ?1")?.execute([n])?;
     conn.prepare_cached("DELETE FROM keys WHERE session = ?1")?.execute([n])?;

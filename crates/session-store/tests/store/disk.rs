@@ -114,6 +114,7 @@ async fn lists_and_lookups_use_their_indexes() {
             "SELECT n FROM sessions WHERE cwd = '/w' ORDER BY updated_at DESC, id LIMIT 50",
             "COVERING INDEX sessions_folder",
         ),
+        ("SELECT * FROM sessions WHERE cwd = '/w' AND name = 'x'", "INDEX sessions_name (cwd=? AND name=?)"),
         ("SELECT message FROM keys WHERE session = 1 AND key = 'k'", "PRIMARY KEY (session=? AND key=?)"),
         ("SELECT key, message FROM keys WHERE session = 1 ORDER BY key", "PRIMARY KEY (session=?)"),
         ("SELECT seq FROM turns WHERE session = 1 AND nth = 3", "PRIMARY KEY (session=? AND nth=?)"),

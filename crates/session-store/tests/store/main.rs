@@ -7,8 +7,12 @@ mod damage;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod migration;
 #[cfg(test)]
 mod processes;
+#[cfg(test)]
+mod search;
 #[cfg(test)]
 mod support;

@@ -9,6 +9,9 @@ use crate::support::{Disk, agent, end, entry, meta, user};
 fn as_in_version_1(disk: &Disk) {
     let older = "DROP TABLE turns;
         DROP TABLE keys;
+        DROP TABLE unindexed;
+        DROP TABLE messages_index;
+        DROP INDEX sessions_name;
         CREATE UNIQUE INDEX entries_key ON entries (session, key) WHERE key IS NOT NULL;
         PRAGMA user_version = 1;";
     disk.raw().execute_batch(older).unwrap();
@@ -18,7 +21,7 @@ fn history(session: &str) -> Vec<Entry> {
     let mut history = Vec::new();
     for (turn, n) in ["t-1", "t-2", "t-2", "t-1", "t-3"].into_iter().zip(0_i64..) {
         let key = format!("{session}-k{n}");
-        history.push(entry(turn, n, user(&format!("m{n}"), "hi", Some(&key))));
+        history.push(entry(turn, n, user(&format!("m{n}"), "hi there", Some(&key))));
         history.push(entry(turn, n, agent(&format!("a{n}"), "x")));
         history.push(entry(turn, n, end()));
     }
@@ -40,6 +43,7 @@ async fn turns_and_keys_of_an_older_database_are_found_as_if_written_by_this_one
     as_in_version_1(&disk);
     let store = disk.store();
     assert_eq!(store.window(&"s-2".into(), span).await.unwrap(), before);
+    assert_eq!(store.search("there", None, 9).await.unwrap().len(), 2);
     assert_eq!(store.window(&"empty".into(), span).await.unwrap().turns, 0);
     assert_eq!(store.inserted(&"s-1".into(), "s-1-k3").await, Ok(Some("m3".into())));
     let twice = [entry("t-4", 9, user("m9", "hi", Some("s-1-k3")))];

@@ -8,6 +8,26 @@ use session_store::{SessionMeta, SqliteStore};
 use tempfile::TempDir;
 use time::OffsetDateTime;
 
+/// Runs each of the tests named against both stores.
+macro_rules! contract {
+    ($($name:ident)*) => {
+        mod memory {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(&session_store::MemoryStore::new()).await;
+            })*
+        }
+        mod sqlite {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(&crate::support::Disk::new().store()).await;
+            })*
+        }
+    };
+}
+
+pub(crate) use contract;
+
 /// A database in a folder of its own.
 pub(crate) struct Disk {
     _folder: TempDir,

@@ -59,6 +59,19 @@ impl SessionStore for MemoryStore {
         Ok(())
     }
 
+    async fn insert(&self, session: StoredSession) -> Result<(), StoreError> {
+        let mut keys = BTreeSet::new();
+        if let Some(twice) = session.entries.iter().filter_map(key_of).find(|key| !keys.insert(*key)) {
+            return Err(key_taken(twice));
+        }
+        let mut sessions = lock(&self.sessions);
+        if sessions.contains_key(&session.meta.id) {
+            return Err(StoreError::Exists(session.meta.id));
+        }
+        sessions.insert(session.meta.id.clone(), StoredSession { damaged: 0, ..session });
+        Ok(())
+    }
+
     async fn append(&self, id: &SessionId, entries: &[Entry]) -> Result<(), StoreError> {
         self.with(id, |session| {
             let mut keys: BTreeSet<&str> = session.entries.iter().filter_map(key_of).collect();

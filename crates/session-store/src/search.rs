@@ -153,7 +153,7 @@ mod tests {
         let long = format!("{} İs the\nNEEDLE here {}", words(50), words(50));
         let snippet = Query::new("here needle").snippet(&long);
         assert_eq!(snippet.chars().count(), 122);
-        assert!(snippet.starts_with("…ord word word word İs the NEEDLE here word"), "{snippet}");
+        assert!(snippet.starts_with("…rd word word word word İs the NEEDLE here word"), "{snippet}");
         assert_eq!(Query::new("x").snippet("  short\n x "), "short x");
         let end = format!("{} needle", words(50));
         let snippet = Query::new("needle").snippet(&end);

@@ -21,6 +21,9 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Makes a session.
     async fn create(&self, meta: SessionMeta) -> Result<(), StoreError>;
 
+    /// Makes a session with a history, all or none. What is known of it stays as given, time and title included.
+    async fn insert(&self, session: StoredSession) -> Result<(), StoreError>;
+
     /// Appends finished items, all or none, and moves the time of last use to the last one's. The first user
     /// message makes the title where there is none.
     async fn append(&self, id: &SessionId, entries: &[Entry]) -> Result<(), StoreError>;

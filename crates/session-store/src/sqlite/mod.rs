@@ -61,6 +61,10 @@ impl SessionStore for SqliteStore {
         self.database.write(move |conn| write::create(conn, &meta)).await
     }
 
+    async fn insert(&self, session: StoredSession) -> Result<(), StoreError> {
+        self.database.write(move |conn| write::insert(conn, &session)).await
+    }
+
     async fn append(&self, id: &SessionId, entries: &[Entry]) -> Result<(), StoreError> {
         let (id, entries) = (id.clone(), entries.to_vec());
         self.database.write(move |conn| write::append(conn, &id, &entries)).await

@@ -10,7 +10,7 @@ use super::rows;
 use super::schema::ITEM_VERSION;
 use crate::error::StoreError;
 use crate::memory::{key_of, key_taken, message_of};
-use crate::meta::{MetaPatch, SessionMeta};
+use crate::meta::{MetaPatch, SessionMeta, StoredSession};
 use crate::search::message_text;
 use crate::title::title_from;
 
@@ -35,6 +35,16 @@ pub(super) fn create(conn: &Connection, meta: &SessionMeta) -> Result<(), Fault>
     }
 }
 
+/// Makes a session with a history.
+pub(super) fn insert(conn: &Connection, session: &StoredSession) -> Result<(), Fault> {
+    let meta = &session.meta;
+    create(conn, meta)?;
+    append(conn, &meta.id, &session.entries)?;
+    let sql = "UPDATE sessions SET updated_at = ?2, title = ?3 WHERE id = ?1";
+    conn.prepare_cached(sql)?.execute(params![meta.id.as_str(), rows::nanos(meta.updated_at), meta.title])?;
+    Ok(())
+}
+
 /// Appends items and moves the session's time and title with them.
 pub(super) fn append(conn: &Connection, id: &SessionId, entries: &[Entry]) -> Result<(), Fault> {
     let n = read::number(conn, id)?;
@@ -49,7 +59,7 @@ pub(super) fn append(conn: &Connection, id: &SessionId, entries: &[Entry]) -> Re
             open_turn(conn, n, seq)?;
             turn = Some(entry.turn.clone());
         }
-        insert(conn, (n, seq), entry)?;
+        add(conn, (n, seq), entry)?;
     }
     conn.prepare_cached("UPDATE sessions SET updated_at = ?2, title = coalesce(title, ?3) WHERE n = ?1")?
         .execute(params![n, rows::nanos(last.at), title_from(entries)])?;
@@ -77,7 +87,7 @@ fn open_turn(conn: &Connection, n: i64, seq: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-fn insert(conn: &Connection, (n, seq): (i64, i64), entry: &Entry) -> Result<(), Fault> {
+fn add(conn: &Connection, (n, seq): (i64, i64), entry: &Entry) -> Result<(), Fault> {
     let sql = "INSERT INTO entries (session, seq, version, turn, kind, at, key, message, json)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let (key, message) = (key_of(entry), message_of(&entry.item).map(MessageId::as_str));

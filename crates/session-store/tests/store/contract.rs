@@ -5,13 +5,14 @@ use std::path::Path;
 use serde_json::json;
 use session_model::{Grant, GrantScope, SessionId};
 use session_store::fold::Window;
-use session_store::{ListQuery, MetaPatch, SessionMeta, SessionStore, StoreError};
+use session_store::{ListQuery, MetaPatch, SessionMeta, SessionStore, StoreError, StoredSession};
 
 use crate::support::{agent, at, contract, entry, meta, user};
 
 contract! {
     a_new_session_comes_back_whole
     an_id_is_given_once
+    a_session_is_inserted_whole_or_not_at_all
     a_session_that_does_not_exist_is_not_found_by_any_method
     a_patch_changes_what_it_names_and_nothing_else
     an_unambiguous_beginning_finds_a_session
@@ -39,6 +40,31 @@ async fn a_new_session_comes_back_whole(store: &dyn SessionStore) {
     assert_eq!(store.meta(&whole.id).await.unwrap(), whole);
     let stored = store.load(&whole.id).await.unwrap();
     assert_eq!((stored.meta, stored.entries, stored.damaged), (whole, Vec::new(), 0));
+}
+
+async fn a_session_is_inserted_whole_or_not_at_all(store: &dyn SessionStore) {
+    let said = [
+        entry("t-1", 1, user("m1", "hello", Some("k"))),
+        entry("t-1", 2, agent("a1", "hi")),
+        entry("t-2", 3, user("m2", "more", None)),
+    ];
+    for title in [None, Some("a title".to_owned())] {
+        let id = title.clone().unwrap_or("untitled".to_owned());
+        let whole = StoredSession {
+            meta: SessionMeta { title, ..meta(&id, 99) },
+            entries: said.to_vec(),
+            damaged: 0,
+        };
+        store.insert(whole.clone()).await.unwrap();
+        assert_eq!(store.load(&whole.meta.id).await, Ok(whole.clone()));
+        assert_eq!(store.inserted(&whole.meta.id, "k").await, Ok(Some("m1".into())));
+        assert_eq!(store.window(&whole.meta.id, Window::FULL.span()).await.unwrap().turns, 2);
+        assert_eq!(store.insert(whole.clone()).await, Err(StoreError::Exists(whole.meta.id.clone())));
+    }
+    let entries = vec![said[0].clone(), entry("t-3", 4, user("m9", "again", Some("k")))];
+    let twice = StoredSession { meta: meta("twice", 0), entries, damaged: 0 };
+    assert!(matches!(store.insert(twice).await, Err(StoreError::Failed(_))));
+    assert_eq!(store.meta(&"twice".into()).await, Err(StoreError::NotFound("twice".into())));
 }
 
 async fn an_id_is_given_once(store: &dyn SessionStore) {

@@ -2,17 +2,19 @@
 //!
 //! Spawns nothing: reading and writing are the two halves of one future, which the embedder runs where it likes.
 
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use futures::future::join;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use crate::core::Core;
 use crate::dispatch::Dispatch;
-use crate::lines::{Line, Lines};
+use crate::lines::{Filled, Line, Lines};
 use crate::tap::{Direction, SharedTap};
 use crate::{Config, ConnectionError, Peer, RpcError, Service};
 
@@ -81,10 +83,45 @@ impl<R: AsyncRead, W: AsyncWrite> Connection<R, W> {
             core: Arc::clone(core),
         };
         tokio::pin!(reader, writer);
-        // Reading goes first, so that the answers to all lines of one read leave in one write.
-        let (read, written) = join(input.run(reader), core.outbox.run(writer, config.tap.as_ref())).await;
+        let input = pin!(input.run(reader));
+        let output = pin!(core.outbox.run(writer, config.tap.as_ref()));
+        let (read, written) = halves(input, output).await;
         read.or_else(|error| quiet(error).map_err(ConnectionError::Read))?;
         written.or_else(|error| quiet(error).map_err(ConnectionError::Write))
+    }
+}
+
+/// Runs both to their ends, in one task. `input` goes first, so that the answers to all lines of one read leave in
+/// one write, and what it says to `output` needs no wake; it hears of `output`'s end without one, too.
+async fn halves<I, O>(mut input: Pin<&mut I>, mut output: Pin<&mut O>) -> (I::Output, O::Output)
+where
+    I: Future,
+    O: Future,
+{
+    let (mut read, mut written) = (None, None);
+    poll_fn(|cx| {
+        read = read.take().or_else(|| ready(input.as_mut().poll(cx)));
+        if written.is_none() {
+            written = ready(output.as_mut().poll(cx));
+            if written.is_some() {
+                read = read.take().or_else(|| ready(input.as_mut().poll(cx)));
+            }
+        }
+        match (read.take(), written.take()) {
+            (Some(read), Some(written)) => Poll::Ready((read, written)),
+            unfinished => {
+                (read, written) = unfinished;
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+fn ready<T>(poll: Poll<T>) -> Option<T> {
+    match poll {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
     }
 }
 
@@ -130,34 +167,40 @@ impl<S: Service> Input<S> {
 
     /// Reads until the input ends, reading fails, nothing can be written any more, or a shutdown.
     async fn read<R: AsyncRead + Unpin>(&mut self, mut reader: R) -> io::Result<()> {
+        let core = Arc::clone(&self.core);
+        let mut shutdown = pin!(core.shutdown.cancelled());
         loop {
-            let more = tokio::select! {
+            let filled = tokio::select! {
                 biased;
-                () = self.core.shutdown.cancelled() => return Ok(()),
-                () = self.core.outbox.closed().cancelled() => return Ok(()),
-                more = self.lines.fill(&mut reader) => more?,
+                () = &mut shutdown => return Ok(()),
+                () = core.outbox.ended() => return Ok(()),
+                filled = self.lines.fill(&mut reader) => filled?,
             };
+            if filled == Filled::AtOnce {
+                // Waiting would have been the writer's turn.
+                tokio::task::yield_now().await;
+            }
+            // The writer need not be woken for what is answered here: it looks when this half waits.
+            core.outbox.hold();
             while let Some(line) = self.lines.next() {
                 handle(&mut self.dispatch, self.tap.as_ref(), &line);
-                if self.core.outbox.is_over_limit() {
+                if core.outbox.is_over_limit() {
                     tokio::select! {
                         biased;
-                        () = self.core.shutdown.cancelled() => return Ok(()),
-                        () = self.core.outbox.below_limit() => {}
+                        () = &mut shutdown => return Ok(()),
+                        () = core.outbox.below_limit() => core.outbox.hold(),
                     }
                 }
-                if self.core.shutdown.is_cancelled() {
+                if core.shutdown.is_cancelled() {
                     return Ok(());
                 }
             }
-            if !more {
+            if filled == Filled::End {
                 if let Some(line) = self.lines.rest() {
                     handle(&mut self.dispatch, self.tap.as_ref(), &line);
                 }
                 return Ok(());
             }
-            // A turn for the writer before more is read.
-            tokio::task::yield_now().await;
         }
     }
 

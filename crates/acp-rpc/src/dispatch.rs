@@ -106,7 +106,7 @@ impl<S: Service> Dispatch<S> {
             let error = RpcError::invalid_request("Invalid request: id must not be null");
             return self.complain(&RequestId::Null, &error, slot);
         }
-        let withdrawal = Arc::new(Withdrawal::new(self.core.life.clone()));
+        let withdrawal = Arc::<Withdrawal>::default();
         match self.core.in_flight.accept(&request.id, Arc::clone(&withdrawal), slot) {
             Ok(()) => {}
             Err(Refused::Duplicate(slot)) => {

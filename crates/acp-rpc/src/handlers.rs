@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot::{self, error::TryRecvError};
@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::withdrawal::Withdrawal;
 use crate::{Notification, Params, Peer, Request, RequestId, Responder, RpcError, Service};
 
 /// A method described by types: its name, what it takes and what it gives.
@@ -34,12 +35,16 @@ pub trait Method {
 pub struct Call {
     peer: Peer,
     id: RequestId,
-    token: CancellationToken,
+    withdrawal: Arc<Withdrawal>,
 }
 
 impl Call {
     fn new(peer: &Peer, responder: &Responder) -> Self {
-        Self { peer: peer.clone(), id: responder.id().clone(), token: responder.cancelled().clone() }
+        Self {
+            peer: peer.clone(),
+            id: responder.id().clone(),
+            withdrawal: Arc::clone(responder.withdrawal()),
+        }
     }
 
     /// The side that made the request.
@@ -57,19 +62,46 @@ impl Call {
     /// Cancelled when the request is withdrawn.
     #[must_use]
     pub fn cancelled(&self) -> &CancellationToken {
-        &self.token
+        self.withdrawal.token(self.peer.life())
+    }
+
+    /// Drives `work` until the request is withdrawn; `None` if that was first.
+    async fn unless_withdrawn<T>(&self, mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+        if self.withdrawal.is_withdrawn(self.peer.life()) {
+            return None;
+        }
+        // Most handlers never wait; their requests need no token.
+        if let Poll::Ready(value) = futures::poll!(work.as_mut()) {
+            return Some(value);
+        }
+        self.cancelled().run_until_cancelled(work).await
     }
 }
 
-type Job = BoxFuture<'static, ()>;
-type RequestRoute = Box<dyn FnMut(Params, &Peer, Responder) -> Option<Started> + Send>;
-type NotificationRoute = Box<dyn FnMut(Params, &Peer) -> Option<Job> + Send>;
+type RequestRoute = Box<dyn FnMut(Params, Responder, Start<'_>) + Send>;
+type NotificationRoute = Box<dyn FnMut(Params, Start<'_>) + Send>;
 type KeyOf = Box<dyn FnMut(&str, &Params) -> Option<String> + Send>;
 
-struct Started {
-    job: Job,
-    /// When cancelled, the job need not wait for its turn: it will only answer.
-    hurry: Option<CancellationToken>,
+/// What a message's handler needs to run in a task, and in its turn if there is a key.
+struct Start<'a> {
+    peer: &'a Peer,
+    tasks: &'a mut JoinSet<()>,
+    turns: &'a mut Turns,
+    key: Option<String>,
+}
+
+impl Start<'_> {
+    /// Starts `job`; when `hurry` is withdrawn it need not wait for its turn, as it will only answer.
+    fn run(self, job: impl Future<Output = ()> + Send + 'static, hurry: Option<&Withdrawal>) {
+        while self.tasks.try_join_next().is_some() {}
+        let span = tracing::Span::current();
+        let Some(key) = self.key else {
+            self.tasks.spawn(job.instrument(span));
+            return;
+        };
+        let hurry = hurry.map(|withdrawal| withdrawal.token(self.peer.life()).clone());
+        self.tasks.spawn(self.turns.next(key).run(job, hurry).instrument(span));
+    }
 }
 
 /// A [`Service`] made of typed handlers, one for each method.
@@ -110,20 +142,20 @@ impl Handlers {
         Fut: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.add(name, move |params, peer, responder| {
+        self.add(name, move |params, responder, start| {
             let handler = Arc::clone(&handler);
-            let call = Call::new(peer, &responder);
-            let token = call.token.clone();
-            let hurry = Some(token.clone());
+            let call = Call::new(start.peer, &responder);
+            let watch = call.clone();
+            let hurry = Arc::clone(&call.withdrawal);
             let job = async move {
-                let work = async move {
+                let work = pin!(async move {
                     let params = params.parse()?;
                     handler(params, call).await
-                };
-                let outcome = token.run_until_cancelled(work).await;
+                });
+                let outcome = watch.unless_withdrawn(work).await;
                 responder.finish(&outcome.unwrap_or_else(|| Err(RpcError::cancelled())));
             };
-            Some(Started { job: job.boxed(), hurry })
+            start.run(job, Some(&hurry));
         });
         self
     }
@@ -139,9 +171,9 @@ impl Handlers {
         Fut: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.add(name, move |params, peer, responder| {
+        self.add(name, move |params, responder, start| {
             let handler = Arc::clone(&handler);
-            let call = Call::new(peer, &responder);
+            let call = Call::new(start.peer, &responder);
             let job = async move {
                 let outcome = match params.parse() {
                     Ok(params) => handler(params, call).await,
@@ -149,7 +181,7 @@ impl Handlers {
                 };
                 responder.finish(&outcome);
             };
-            Some(Started { job: job.boxed(), hurry: None })
+            start.run(job, None);
         });
         self
     }
@@ -162,9 +194,8 @@ impl Handlers {
         R: Serialize,
         F: FnMut(P) -> Result<R, RpcError> + Send + 'static,
     {
-        self.add(name, move |params, _, responder| {
+        self.add(name, move |params, responder, _| {
             responder.finish(&params.parse().and_then(&mut handler));
-            None
         });
         self
     }
@@ -188,8 +219,11 @@ impl Handlers {
         F: Fn(P, Peer) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let route: NotificationRoute = Box::new(move |params, peer| match params.parse() {
-            Ok(params) => Some(handler(params, peer.clone()).boxed()),
+        let route: NotificationRoute = Box::new(move |params, start| match params.parse() {
+            Ok(params) => {
+                let job = handler(params, start.peer.clone());
+                start.run(job, None);
+            }
             Err(error) => unreadable(&error),
         });
         self.notifications.insert(name.to_owned(), route);
@@ -204,10 +238,7 @@ impl Handlers {
         F: FnMut(P) + Send + 'static,
     {
         let route: NotificationRoute = Box::new(move |params, _| match params.parse() {
-            Ok(params) => {
-                handler(params);
-                None
-            }
+            Ok(params) => handler(params),
             Err(error) => unreadable(&error),
         });
         self.notifications.insert(name.to_owned(), route);
@@ -222,30 +253,13 @@ impl Handlers {
         self
     }
 
-    fn add(
-        &mut self,
-        name: &str,
-        route: impl FnMut(Params, &Peer, Responder) -> Option<Started> + Send + 'static,
-    ) {
+    fn add(&mut self, name: &str, route: impl FnMut(Params, Responder, Start<'_>) + Send + 'static) {
         self.requests.insert(name.to_owned(), Box::new(route));
-    }
-
-    /// Starts a job when its turn has come.
-    fn start(&mut self, Started { job, hurry }: Started, turn: Option<Turn>) {
-        while self.tasks.try_join_next().is_some() {}
-        let task = async move {
-            match turn {
-                None => job.await,
-                Some(turn) => turn.run(job, hurry).await,
-            }
-        };
-        self.tasks.spawn(task.instrument(tracing::Span::current()));
     }
 }
 
-fn unreadable(error: &RpcError) -> Option<Job> {
+fn unreadable(error: &RpcError) {
     tracing::warn!(%error, "a notification's parameters do not fit");
-    None
 }
 
 impl Service for Handlers {
@@ -254,19 +268,15 @@ impl Service for Handlers {
             return responder.err(&RpcError::method_not_found(&request.method));
         };
         let key = self.key_of.as_mut().and_then(|key_of| key_of(&request.method, &request.params));
-        if let Some(started) = route(request.params, &self.peer, responder) {
-            let turn = key.map(|key| self.turns.next(key));
-            self.start(started, turn);
-        }
+        let (peer, tasks, turns) = (&self.peer, &mut self.tasks, &mut self.turns);
+        route(request.params, responder, Start { peer, tasks, turns, key });
     }
 
     fn notification(&mut self, notification: Notification) {
         let Some(route) = self.notifications.get_mut(&notification.method) else { return };
         let key = self.key_of.as_mut().and_then(|key_of| key_of(&notification.method, &notification.params));
-        if let Some(job) = route(notification.params, &self.peer) {
-            let turn = key.map(|key| self.turns.next(key));
-            self.start(Started { job, hurry: None }, turn);
-        }
+        let (peer, tasks, turns) = (&self.peer, &mut self.tasks, &mut self.turns);
+        route(notification.params, Start { peer, tasks, turns, key });
     }
 
     /// Waits for the running handlers.
@@ -314,7 +324,7 @@ impl Turns {
 
 impl Turn {
     /// Runs `job` after the one before, or at once when `hurry` is cancelled. The next one waits for both.
-    async fn run(self, job: Job, hurry: Option<CancellationToken>) {
+    async fn run(self, job: impl Future<Output = ()>, hurry: Option<CancellationToken>) {
         let Some(mut before) = self.before else { return job.await };
         // Whichever way the one before ends, its sender is dropped; there is nothing to receive.
         let ended = match hurry {

@@ -1,6 +1,8 @@
 //! Bytes to lines: any pieces in, whole lines out, an overlong one skipped without being kept.
 
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::pin;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -17,6 +19,17 @@ pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
     /// The first part of a line beyond the limit; the rest is skipped.
     Overlong(&'a [u8]),
+}
+
+/// What one read came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// More input, which was there already.
+    AtOnce,
+    /// More input, which had to be waited for.
+    AfterWaiting,
+    /// The input has ended.
+    End,
 }
 
 #[derive(Debug)]
@@ -36,11 +49,22 @@ impl Lines {
         Self { buffer: Vec::new(), start: 0, searched: 0, max_line, skipping: false }
     }
 
-    /// Reads once; `false` at the end of input. All lines must have been taken before.
-    pub(crate) async fn fill<R: AsyncRead + Unpin>(&mut self, reader: &mut R) -> io::Result<bool> {
+    /// Reads once. All lines must have been taken before.
+    pub(crate) async fn fill<R: AsyncRead + Unpin>(&mut self, reader: &mut R) -> io::Result<Filled> {
         self.compact();
         self.buffer.reserve(CHUNK);
-        Ok(reader.read_buf(&mut self.buffer).await? > 0)
+        let mut waited = false;
+        let mut read = pin!(reader.read_buf(&mut self.buffer));
+        let count = poll_fn(|cx| {
+            let poll = read.as_mut().poll(cx);
+            waited |= poll.is_pending();
+            poll
+        });
+        Ok(match (count.await?, waited) {
+            (0, _) => Filled::End,
+            (_, true) => Filled::AfterWaiting,
+            (_, false) => Filled::AtOnce,
+        })
     }
 
     /// The next line in the buffer, if it holds one.
@@ -116,12 +140,12 @@ mod tests {
             Line::Overlong(line) => format!("!{}", String::from_utf8_lossy(line)),
         };
         for mut piece in input.chunks(size) {
-            assert!(lines.fill(&mut piece).await.unwrap());
+            assert_eq!(lines.fill(&mut piece).await.unwrap(), Filled::AtOnce);
             while let Some(line) = lines.next() {
                 seen.push(show(line));
             }
         }
-        assert!(!lines.fill(&mut tokio::io::empty()).await.unwrap());
+        assert_eq!(lines.fill(&mut tokio::io::empty()).await.unwrap(), Filled::End);
         seen.extend(lines.rest().map(show));
         seen
     }

@@ -3,12 +3,13 @@
 //! Lines leave in the order in which they were queued, whoever queued them. Knows nothing of messages; a line
 //! is bytes here.
 
+use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
-use futures::future::poll_fn;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, Semaphore, TryAcquireError, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -25,7 +26,6 @@ const MAX_BYTE_BUDGET: usize = 1 << 30;
 #[derive(Debug)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
-    wake: Notify,
     room: Notify,
     places: Semaphore,
     space: Semaphore,
@@ -35,8 +35,10 @@ pub(crate) struct Outbox {
     backlog_limit: usize,
     /// Nothing more is written; set when writing failed or everything was written.
     closed: CancellationToken,
+    /// The writer has ended.
+    ended: AtomicBool,
     /// The writer must not wait for the peer any longer.
-    abandoned: CancellationToken,
+    abandoned: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +46,8 @@ struct Queue {
     lines: Vec<u8>,
     charge: Charge,
     written: Vec<oneshot::Sender<()>>,
+    /// The writer, when it waits for lines and nobody else will let it look.
+    waiting: Option<Waker>,
     finished: bool,
     closed: bool,
 }
@@ -60,7 +64,6 @@ impl Outbox {
         let bytes = bytes.clamp(1, MAX_BYTE_BUDGET);
         Self {
             queue: Mutex::default(),
-            wake: Notify::new(),
             room: Notify::new(),
             places: Semaphore::new(places.max(1)),
             space: Semaphore::new(bytes),
@@ -68,7 +71,8 @@ impl Outbox {
             backlog: AtomicUsize::new(0),
             backlog_limit: backlog_limit.max(1),
             closed: CancellationToken::new(),
-            abandoned: CancellationToken::new(),
+            ended: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
         }
     }
 
@@ -88,9 +92,14 @@ impl Outbox {
         queue.charge.places += charge.places;
         queue.charge.bytes += charge.bytes;
         queue.written.extend(written);
-        drop(queue);
-        self.wake.notify_one();
+        wake(queue);
         Ok(())
+    }
+
+    /// Leaves the writer asleep over what is queued from now on. Only for the other half of the writer's own task,
+    /// which lets the writer look before it waits itself.
+    pub(crate) fn hold(&self) {
+        self.lock().waiting = None;
     }
 
     /// Waits for one place and `bytes` of space; whoever asks first is served first.
@@ -156,13 +165,19 @@ impl Outbox {
 
     /// What is queued will be written, then the writer ends.
     pub(crate) fn finish(&self) {
-        self.lock().finished = true;
-        self.wake.notify_one();
+        let mut queue = self.lock();
+        queue.finished = true;
+        wake(queue);
     }
 
-    /// The writer ends now, whatever is queued.
+    /// The writer ends when it is polled next, whatever is queued. For the other half of its task.
     pub(crate) fn abandon(&self) {
-        self.abandoned.cancel();
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+
+    /// Resolves when the writer has ended, without a wake: for the other half of its task, which is polled then.
+    pub(crate) async fn ended(&self) {
+        poll_fn(|_| if self.ended.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// Cancelled when nothing more will be written.
@@ -189,11 +204,15 @@ impl Outbox {
         writer: W,
         tap: Option<&SharedTap>,
     ) -> io::Result<()> {
-        let outcome = tokio::select! {
-            biased;
-            () = self.abandoned.cancelled() => Ok(()),
-            outcome = self.write_all(writer, tap) => outcome,
-        };
+        let mut writing = pin!(self.write_all(writer, tap));
+        let outcome = poll_fn(|cx| {
+            if self.abandoned.load(Ordering::Relaxed) {
+                return Poll::Ready(Ok(()));
+            }
+            writing.as_mut().poll(cx)
+        })
+        .await;
+        self.ended.store(true, Ordering::Relaxed);
         self.close();
         outcome
     }
@@ -215,9 +234,11 @@ impl Outbox {
                 writer.write_all(&lines).await?;
                 writer.flush().await?;
             }
-            self.backlog.fetch_sub(lines.len(), Ordering::Relaxed);
+            let backlog = self.backlog.fetch_sub(lines.len(), Ordering::Relaxed);
             self.refund(charge);
-            self.room.notify_waiters();
+            if backlog >= self.backlog_limit {
+                self.room.notify_waiters();
+            }
             for written in written {
                 // Whoever asked may no longer care.
                 let _: Result<(), ()> = written.send(());
@@ -231,25 +252,38 @@ impl Outbox {
 
     /// Swaps everything queued into `lines`; `None` when finished.
     async fn next(&self, lines: &mut Vec<u8>) -> Option<(Charge, Vec<oneshot::Sender<()>>)> {
-        loop {
-            {
-                let mut queue = self.lock();
-                if !queue.lines.is_empty() || !queue.written.is_empty() {
-                    std::mem::swap(&mut queue.lines, lines);
-                    return Some((std::mem::take(&mut queue.charge), std::mem::take(&mut queue.written)));
-                }
-                if queue.finished {
-                    // In the same breath, so that nothing queued later is taken for sent.
-                    queue.closed = true;
-                    return None;
-                }
+        poll_fn(|cx| {
+            let mut queue = self.lock();
+            if !queue.lines.is_empty() || !queue.written.is_empty() {
+                std::mem::swap(&mut queue.lines, lines);
+                let written = std::mem::take(&mut queue.written);
+                return Poll::Ready(Some((std::mem::take(&mut queue.charge), written)));
             }
-            self.wake.notified().await;
-        }
+            if queue.finished {
+                // In the same breath, so that nothing queued later is taken for sent.
+                queue.closed = true;
+                return Poll::Ready(None);
+            }
+            match &mut queue.waiting {
+                Some(waiting) => waiting.clone_from(cx.waker()),
+                none @ None => *none = Some(cx.waker().clone()),
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets the writer look at the queue.
+fn wake(mut queue: MutexGuard<'_, Queue>) {
+    let waiting = queue.waiting.take();
+    drop(queue);
+    if let Some(waiting) = waiting {
+        waiting.wake();
     }
 }
 

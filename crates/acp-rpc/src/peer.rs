@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use crate::core::{Core, with_scratch};
 use crate::outbox::Charge;
@@ -184,6 +185,11 @@ impl Peer {
             malformed: counters.malformed.load(Ordering::Relaxed),
             overlong: counters.overlong.load(Ordering::Relaxed),
         }
+    }
+
+    /// Ends with all requests of the connection.
+    pub(crate) fn life(&self) -> &CancellationToken {
+        &self.core.life
     }
 
     fn push(&self, line: &[u8], charge: Charge) -> Result<(), Closed> {

@@ -62,7 +62,11 @@ impl Responder {
     /// request still wants its one answer.
     #[must_use]
     pub fn cancelled(&self) -> &CancellationToken {
-        self.withdrawal.token()
+        self.withdrawal.token(&self.core.life)
+    }
+
+    pub(crate) fn withdrawal(&self) -> &Arc<Withdrawal> {
+        &self.withdrawal
     }
 
     /// The request's tracing span: its method and id, never its payload.
@@ -126,7 +130,7 @@ impl Drop for Responder {
         if self.spent {
             return;
         }
-        if self.withdrawal.is_withdrawn() {
+        if self.withdrawal.is_withdrawn(&self.core.life) {
             self.fail(&RpcError::cancelled());
         } else {
             self.fail(&RpcError::internal("Internal error"));

@@ -5,20 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio_util::sync::CancellationToken;
 
-/// Shared by the table of running requests and the request's responder.
-#[derive(Debug)]
+/// Shared by the table of running requests, the request's responder and its handler. Where one is asked about the
+/// connection's end too, `life` is the token that ends all its requests.
+#[derive(Debug, Default)]
 pub(crate) struct Withdrawal {
-    life: CancellationToken,
     withdrawn: AtomicBool,
     token: OnceLock<CancellationToken>,
 }
 
 impl Withdrawal {
-    /// `life` withdraws all requests of the connection.
-    pub(crate) fn new(life: CancellationToken) -> Self {
-        Self { life, withdrawn: AtomicBool::new(false), token: OnceLock::new() }
-    }
-
     pub(crate) fn withdraw(&self) {
         // The flag first, and read last in `token`: whichever of the two comes second cancels.
         self.withdrawn.store(true, Ordering::SeqCst);
@@ -27,17 +22,17 @@ impl Withdrawal {
         }
     }
 
-    pub(crate) fn token(&self) -> &CancellationToken {
-        let token = self.token.get_or_init(|| self.life.child_token());
+    pub(crate) fn token(&self, life: &CancellationToken) -> &CancellationToken {
+        let token = self.token.get_or_init(|| life.child_token());
         if self.withdrawn.load(Ordering::SeqCst) {
             token.cancel();
         }
         token
     }
 
-    pub(crate) fn is_withdrawn(&self) -> bool {
+    pub(crate) fn is_withdrawn(&self, life: &CancellationToken) -> bool {
         self.withdrawn.load(Ordering::SeqCst)
-            || self.life.is_cancelled()
+            || life.is_cancelled()
             || self.token.get().is_some_and(CancellationToken::is_cancelled)
     }
 }
@@ -48,25 +43,26 @@ mod tests {
 
     #[test]
     fn a_withdrawal_reaches_the_token_whether_it_was_asked_for_before_or_after() {
-        let before = Withdrawal::new(CancellationToken::new());
-        let token = before.token().clone();
-        assert!(!token.is_cancelled() && !before.is_withdrawn());
+        let life = CancellationToken::new();
+        let before = Withdrawal::default();
+        let token = before.token(&life).clone();
+        assert!(!token.is_cancelled() && !before.is_withdrawn(&life));
         before.withdraw();
-        assert!(token.is_cancelled() && before.is_withdrawn());
+        assert!(token.is_cancelled() && before.is_withdrawn(&life));
 
-        let after = Withdrawal::new(CancellationToken::new());
+        let after = Withdrawal::default();
         after.withdraw();
-        assert!(after.token().is_cancelled());
+        assert!(after.token(&life).is_cancelled());
     }
 
     #[test]
     fn the_end_of_the_connection_withdraws_every_request_and_one_request_no_other() {
         let life = CancellationToken::new();
-        let (asked, unasked) = (Withdrawal::new(life.clone()), Withdrawal::new(life.clone()));
-        let token = asked.token().clone();
+        let (asked, unasked) = (Withdrawal::default(), Withdrawal::default());
+        let token = asked.token(&life).clone();
         unasked.withdraw();
         assert!(!token.is_cancelled() && !life.is_cancelled());
         life.cancel();
-        assert!(token.is_cancelled() && asked.is_withdrawn());
+        assert!(token.is_cancelled() && asked.is_withdrawn(&life));
     }
 }

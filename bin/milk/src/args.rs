@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use time::Duration;
 
 /// The coding agent for people who work in an editor and choose their own models.
 #[derive(Debug, Parser)]
@@ -149,6 +150,20 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Find sessions by the words in their messages, titles and names.
+    Search {
+        /// What to look for: every word must occur, also inside a longer one, in either case.
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+        #[command(flatten)]
+        scope: Scope,
+        /// How many sessions at most.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a session as a conversation.
     Show {
         /// Its id, or a beginning of it that no other has; none is the folder's last.
@@ -174,12 +189,57 @@ pub(crate) enum SessionsCommand {
         #[arg(long, value_name = "DIR")]
         cwd: Option<PathBuf>,
     },
+    /// Take in session files: exported ones, and those in ~/.milk/sessions of the Go milk.
+    Import {
+        /// The files, or folders of them.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Give a session whose id is taken a fresh one, instead of refusing it.
+        #[arg(long)]
+        new_id: bool,
+    },
     /// Delete a session and its history.
     Delete {
         /// Its id, or a beginning of it that no other has.
         #[arg(required = true)]
         ids: Vec<String>,
     },
+    /// Delete every session that has not been used for long; open ones stay.
+    Prune(PruneArgs),
+}
+
+/// `milk sessions prune`.
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// How long a session must not have been used: a number and m, h, d or w, as in `30d`.
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub(crate) older_than: Duration,
+    /// Only those of this folder, instead of every folder's.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Only say what would be deleted.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn age(text: &str) -> Result<Duration, String> {
+    let unit = text.chars().last().and_then(|unit| match unit {
+        'm' => Some(Duration::MINUTE),
+        'h' => Some(Duration::HOUR),
+        'd' => Some(Duration::DAY),
+        'w' => Some(Duration::WEEK),
+        _ => None,
+    });
+    let count = text.get(..text.len().saturating_sub(1)).and_then(|count| count.parse::<u32>().ok());
+    unit.zip(count)
+        .and_then(|(unit, count)| Duration::seconds(unit.whole_seconds().checked_mul(count.into())?).into())
+        .ok_or_else(|| "give a number and m, h, d or w, as in `30d`".to_owned())
 }
 
 /// Which sessions.
@@ -200,4 +260,29 @@ pub(crate) enum ExportForm {
     Text,
     /// For programs.
     Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, age};
+
+    #[test]
+    fn an_age_is_a_number_and_a_unit() {
+        for (text, expected) in [
+            ("30d", Some(Duration::days(30))),
+            ("2w", Some(Duration::weeks(2))),
+            ("12h", Some(Duration::hours(12))),
+            ("5m", Some(Duration::minutes(5))),
+            ("0d", Some(Duration::ZERO)),
+            ("", None),
+            ("d", None),
+            ("30", None),
+            ("-1d", None),
+            ("1.5d", None),
+            ("3y", None),
+            ("3é", None),
+        ] {
+            assert_eq!(age(text).ok(), expected, "{text:?}");
+        }
+    }
 }

@@ -39,6 +39,8 @@ pub(crate) enum CliError {
     #[error("the connection broke: {0}")]
     Connection(ConnectionError),
     #[error("{0}")]
+    Undone(String),
+    #[error("{0}")]
     Turn(String),
     #[error("{count} problem{} found; see above", if *count == 1 { "" } else { "s" })]
     Problems { count: usize },
@@ -69,6 +71,7 @@ impl CliError {
             | Self::Start(_)
             | Self::Input(_)
             | Self::NoPrompt
+            | Self::Undone(_)
             | Self::Connection(_) => code::FAILED,
             Self::Turn(_) => code::TURN,
             Self::Problems { .. } => code::PROBLEMS,

@@ -34,6 +34,7 @@ pub(crate) struct Style {
 
 impl Style {
     /// No colours.
+    #[cfg(test)]
     pub(crate) const PLAIN: Self = Self { colour: false };
     /// Colours, wherever the text goes.
     #[cfg(test)]

@@ -19,14 +19,14 @@ fn a_session_is_listed_shown_exported_and_deleted() {
 
     let shown = home.milk(&["sessions", "show", short]).expect(0).out;
     assert!(shown.starts_with(&format!("session: {id}\n")), "{shown}");
-    assert!(shown.contains("  ⚙ list_dir: {\"path\":\".\"}\n  → "), "{shown}");
+    assert!(shown.contains("  ⚙ list_dir: {\"path\":\".\"}\n\n"), "{shown}");
     assert!(shown.ends_with("A demo.\n"), "{shown}");
 
     let file = home.path("out.json").display().to_string();
     home.milk(&["sessions", "export", short, "--format", "json", "--output", &file]).expect(0);
     let exported: serde_json::Value = serde_json::from_str(&read(&home.path("out.json"))).expect("JSON");
     assert_eq!(exported["id"], id);
-    assert_eq!(exported["history"][1]["content"], "A demo.");
+    assert_eq!(exported["history"][3]["content"], "A demo.");
     assert_eq!(home.milk(&["sessions", "export", &id]).expect(0).out, shown);
 
     assert_eq!(home.milk(&["sessions", "delete", short]).expect(0).out, format!("deleted {id}\n"));

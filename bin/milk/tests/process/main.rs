@@ -9,6 +9,7 @@ mod ending;
 mod input;
 mod output;
 mod program;
+mod sessions;
 mod sharing;
 mod surroundings;
 mod talk;

@@ -20,7 +20,7 @@ pub(crate) fn text(session: &StoredSession, style: Style) -> String {
             format!("  {} {call}", style.cyan("⚙"))
         } else if let Some(result) = line.strip_prefix("  → ") {
             format!("  → {}", style.dim(result))
-        } else if of_milk && line.starts_with("Error: ") {
+        } else if of_milk && (line.starts_with("Error: ") || line.starts_with('[')) {
             style.red(&line)
         } else {
             line.clone()

@@ -103,7 +103,8 @@ fn the_answer_is_shown_while_it_comes_and_an_interrupt_cancels_the_turn() {
         let status = child.wait().expect("the program ends");
         assert_eq!(status.code(), Some(130));
         let sessions = home.milk(&["sessions", "show"]).expect(0);
-        assert!(sessions.out.contains("thinking about it\n[cancelled]"), "{}", sessions.out);
+        let shown = sessions.out.split("thinking about it\n").nth(1).expect("what was said");
+        assert!(shown.ends_with("  ·  milk\n[cancelled]\n"), "{}", sessions.out);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use session_model::{Content, Entry, Item, ToolCallUpdate, ToolContent, text_of};
+use session_model::{Content, Entry, Item, StopReason, ToolCallUpdate, ToolContent, text_of};
 use time::OffsetDateTime;
 
 /// One turn of the Go milk: a message, or a tool's result.
@@ -102,9 +102,10 @@ impl Writer<'_> {
         match &entry.item {
             Item::User { content, .. } => self.alone(USER, text_of(content), entry.at),
             Item::Remark { text, .. } => self.alone(MILK, text.clone(), entry.at),
-            Item::TurnEnd { error, .. } => {
-                if let Some(error) = error {
-                    self.alone(MILK, format!("Error: {}", error.message), entry.at);
+            Item::TurnEnd { stop, error, .. } => {
+                let told = error.as_ref().map(|error| format!("Error: {}", error.message));
+                if let Some(told) = told.or_else(|| ending(*stop).map(str::to_owned)) {
+                    self.alone(MILK, told, entry.at);
                 }
             }
             Item::Agent { step, text, .. } => self.words(*step, entry.at).content.push_str(text),
@@ -163,6 +164,18 @@ impl Writer<'_> {
             timestamp: Some(at),
             steps: Vec::new(),
         }
+    }
+}
+
+/// How a turn ended, where it did not simply end.
+fn ending(stop: StopReason) -> Option<&'static str> {
+    match stop {
+        StopReason::EndTurn => None,
+        StopReason::Cancelled => Some("[cancelled]"),
+        StopReason::MaxTokens => Some("[cut off by the model's output limit]"),
+        StopReason::MaxTurnRequests => Some("[ended by the limit of tool rounds]"),
+        StopReason::Refusal => Some("[refused]"),
+        StopReason::Error => Some("[failed]"),
     }
 }
 

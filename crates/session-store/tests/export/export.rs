@@ -1,6 +1,7 @@
 //! The text and the JSON form.
 
 use serde_json::{Value, json};
+use session_model::{Item, StopReason};
 use session_store::export;
 
 use crate::support::session;
@@ -22,6 +23,26 @@ fn the_text_form_shows_every_turn_under_a_rule() {
          {rule}\n{when}  ·  milk\nError: no answer\n"
     );
     assert_eq!(export::text(&session()), expected);
+}
+
+#[test]
+fn a_turn_that_did_not_simply_end_says_so_in_the_text_and_not_in_the_history() {
+    for (stop, told) in [
+        (StopReason::EndTurn, None),
+        (StopReason::Cancelled, Some("[cancelled]")),
+        (StopReason::MaxTokens, Some("[cut off by the model's output limit]")),
+        (StopReason::MaxTurnRequests, Some("[ended by the limit of tool rounds]")),
+        (StopReason::Refusal, Some("[refused]")),
+        (StopReason::Error, Some("[failed]")),
+    ] {
+        let mut whole = session();
+        whole.entries.last_mut().unwrap().item = Item::TurnEnd { stop, error: None, route: None };
+        let text = export::text(&whole);
+        let last = text.lines().last().unwrap();
+        assert_eq!(last, told.unwrap_or("fix it"), "{stop:?}");
+        let file: Value = serde_json::from_str(&export::json(&whole).unwrap()).unwrap();
+        assert_eq!(file["history"].as_array().unwrap().len(), 6);
+    }
 }
 
 #[test]

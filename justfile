@@ -33,3 +33,12 @@ interop:
 # The figures of bench/README.md.
 bench:
     bench/run.sh
+
+# Criterion: frames, messages, and echoes beside the official SDK's connection and a bare loop.
+bench-rpc *ARGS:
+    cd bench && cargo bench --bench frames --bench messages --bench echo -- {{ARGS}}
+
+# Fuzzes one target of fuzz/ for some seconds; needs a nightly compiler and cargo-fuzz.
+fuzz TARGET SECONDS="600":
+    mkdir -p fuzz/corpus/{{TARGET}}
+    cd fuzz && cargo +nightly fuzz run {{TARGET}} corpus/{{TARGET}} seeds/{{TARGET}} -- -max_total_time={{SECONDS}}

@@ -3,6 +3,8 @@
 //! when they are built by hand.
 
 #[cfg(test)]
+mod any_message;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod cross;

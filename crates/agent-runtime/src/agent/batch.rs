@@ -1,6 +1,7 @@
 //! The calls of one answer: announced, asked about, run, told.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -46,6 +47,14 @@ pub(super) struct Batch<'a> {
     causes: Vec<String>,
 }
 
+/// One call before it is planned.
+struct Received {
+    told: ModelCall,
+    row: ToolCallUpdate,
+    /// The tool and its arguments, or why there are none.
+    usable: Result<(Arc<dyn Tool>, Map<String, Value>), String>,
+}
+
 /// One call on its way.
 struct Call {
     /// As the model is reminded of it: an id of ours, arguments that parse.
@@ -81,20 +90,21 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) async fn run(mut self, calls: Vec<ModelCall>) -> Result<Done, TurnError> {
-        let mut batch = Vec::with_capacity(calls.len());
-        for call in calls {
-            batch.push(self.announce(call).await?);
+        let mut calls: VecDeque<_> = calls.into_iter().map(|call| self.receive(call)).collect();
+        let mut done = Vec::with_capacity(calls.len());
+        while !calls.is_empty() {
+            let mut stretch = self.announce(&mut calls).await?;
+            for call in &mut stretch {
+                self.ask(call).await?;
+            }
+            self.execute(&mut stretch).await?;
+            done.extend(stretch.into_iter().map(Call::told));
         }
-        for call in &mut batch {
-            self.ask(call).await?;
-        }
-        self.execute(&mut batch).await?;
-        let calls = batch.into_iter().map(Call::told).collect();
-        Ok(Done { calls, grants: self.granted, causes: self.causes })
+        Ok(Done { calls: done, grants: self.granted, causes: self.causes })
     }
 
-    /// Plans a call and shows its row; a call that cannot run is shown as failed at once.
-    async fn announce(&self, call: ModelCall) -> Result<Call, TurnError> {
+    /// Gives a call its row and the form in which the model is reminded of it.
+    fn receive(&self, call: ModelCall) -> Received {
         let id = ToolCallId::from(self.agent.ids.fresh(IdKind::ToolCall));
         let args = context::arguments(&call.arguments);
         let mut row = ToolCallUpdate::new(id.clone());
@@ -104,15 +114,55 @@ impl<'a> Batch<'a> {
             Ok(args) => Value::Object(args.clone()),
             Err(_) => Value::String(call.arguments),
         });
+        row.title = Some(fallback_title(&call.name, args.as_ref().ok()));
+        let tool = self.agent.tools.get(&call.name);
+        row.kind = Some(tool.as_ref().map_or(ToolKind::Other, |tool| tool.spec().kind));
         let told = ModelCall {
             id: id.to_string(),
             name: context::wire_name(&call.name),
             arguments: Value::Object(args.clone().unwrap_or_default()).to_string(),
         };
-        let tool = self.agent.tools.get(&call.name);
-        row.kind = Some(tool.as_ref().map_or(ToolKind::Other, |tool| tool.spec().kind));
-        row.title = Some(fallback_title(&call.name, args.as_ref().ok()));
-        let state = match self.prepare(&call.name, tool, args).await? {
+        let usable = match (tool, args) {
+            (Some(tool), Ok(args)) => Ok((tool, args)),
+            (None, _) => Err(self.unknown(&call.name)),
+            (Some(_), Err(why)) => Err(why),
+        };
+        Received { told, row, usable }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let known: Vec<_> = self.agent.tools.schemas().into_iter().map(|tool| tool.name).collect();
+        format!("unknown tool: {name}; there are: {}", known.join(", "))
+    }
+
+    /// Plans the next calls and shows their rows, up to the first whose plan may depend on what one of them will
+    /// have done: it is planned once they have run. A call that cannot run is shown as failed at once.
+    async fn announce(&self, calls: &mut VecDeque<Received>) -> Result<Vec<Call>, TurnError> {
+        let mut stretch: Vec<Call> = Vec::new();
+        while let Some(next) = calls.front() {
+            let state = match &next.usable {
+                Ok((tool, args)) => {
+                    let plan = self.plan(tool, args).await?;
+                    if stretch.iter().any(|call| call.may_change(&plan)) {
+                        break;
+                    }
+                    plan.map(|plan| Ready { tool: Arc::clone(tool), args: args.clone(), plan })
+                }
+                Err(why) => Err(why.clone()),
+            };
+            let Some(Received { told, row, .. }) = calls.pop_front() else { break };
+            stretch.push(self.show(told, row, state).await?);
+        }
+        Ok(stretch)
+    }
+
+    async fn show(
+        &self,
+        told: ModelCall,
+        mut row: ToolCallUpdate,
+        state: Result<Ready, String>,
+    ) -> Result<Call, TurnError> {
+        let state = match state {
             Ok(ready) => {
                 row.status = Some(ToolStatus::Pending);
                 row.title = Some(ready.plan.title.clone());
@@ -130,27 +180,18 @@ impl<'a> Batch<'a> {
         Ok(Call { told, row, state })
     }
 
-    async fn prepare(
+    async fn plan(
         &self,
-        name: &str,
-        tool: Option<Arc<dyn Tool>>,
-        args: Result<Map<String, Value>, String>,
-    ) -> Result<Result<Ready, String>, TurnError> {
-        let Some(tool) = tool else {
-            let known: Vec<_> = self.agent.tools.schemas().into_iter().map(|tool| tool.name).collect();
-            return Ok(Err(format!("unknown tool: {name}; there are: {}", known.join(", "))));
-        };
-        let args = match args {
-            Ok(args) => args,
-            Err(why) => return Ok(Err(why)),
-        };
-        let planning = timeout(self.agent.limits.tool, unpanicked(tool.plan(&args, &self.workspace)));
-        let plan = match self.waits.within(planning).await? {
+        tool: &Arc<dyn Tool>,
+        args: &Map<String, Value>,
+    ) -> Result<Result<CallPlan, String>, TurnError> {
+        let name = &tool.spec().schema.name;
+        let planning = timeout(self.agent.limits.tool, unpanicked(tool.plan(args, &self.workspace)));
+        Ok(match self.waits.within(planning).await? {
             Ok(Ok(plan)) => plan,
             Ok(Err(panic)) => Err(format!("the tool {name} broke: {panic}")),
             Err(_) => Err(timed_out(name, self.agent.limits.tool)),
-        };
-        Ok(plan.map(|plan| Ready { tool, args, plan }))
+        })
     }
 
     /// Settles whether a call may run.
@@ -271,6 +312,14 @@ impl Call {
         match &self.state {
             State::Ready(ready) => ready.tool.spec().parallel,
             State::Over(_) => true,
+        }
+    }
+
+    /// Whether the call, when it runs, may change what `plan` (or its failure) is based on.
+    fn may_change(&self, plan: &Result<CallPlan, String>) -> bool {
+        match &self.state {
+            State::Ready(ready) if !ready.tool.spec().parallel => ready.plan.may_change(plan.as_ref().ok()),
+            State::Ready(_) | State::Over(_) => false,
         }
     }
 

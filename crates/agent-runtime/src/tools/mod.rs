@@ -86,6 +86,20 @@ pub struct CallPlan {
     pub preview: Vec<ToolContent>,
 }
 
+impl CallPlan {
+    /// Whether a call that changes things as this plan says may change what `later` was planned on. A call without
+    /// locations (a command) may change any file; a plan without them depends on none. `None` is a call that could
+    /// not be planned, perhaps for the want of this one.
+    #[must_use]
+    pub fn may_change(&self, later: Option<&Self>) -> bool {
+        let Some(later) = later else { return true };
+        let meets = |a: &Location, b: &Location| a.path.starts_with(&b.path) || b.path.starts_with(&a.path);
+        later.locations.iter().any(|place| {
+            self.locations.is_empty() || self.locations.iter().any(|changed| meets(changed, place))
+        })
+    }
+}
+
 /// The leave a call needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {

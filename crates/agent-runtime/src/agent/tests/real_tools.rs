@@ -62,3 +62,82 @@ async fn what_bash_says_is_shown_while_it_runs_and_told_afterwards() {
     let told = &told(&model.requests())[0];
     assert!(told.contains("out") && told.contains(r#""exit_code":3"#), "{told}");
 }
+
+#[tokio::test]
+async fn a_file_written_and_edited_in_one_batch_is_asked_about_and_changed_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let edit = |old, new| json!({ "path": "new.txt", "old_string": old, "new_string": new });
+    let mut rig = Rig::new(vec![
+        vec![
+            Line::call("write_file", json!({ "path": "new.txt", "content": "one\ntwo\n" })),
+            Line::call("edit_file", edit("two", "three")),
+            Line::call("edit_file", edit("three", "four")),
+            Line::call("read_file", json!({ "path": "new.txt" })),
+        ],
+        vec![Line::say("done")],
+    ])
+    .tools(ToolRegistry::builtin())
+    .choose("allow")
+    .choose("allow")
+    .choose("allow");
+    rig.cwd = folder.path().to_owned();
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(fs::read_to_string(folder.path().join("new.txt")).unwrap(), "one\nfour\n");
+    let order: Vec<_> = outcome
+        .log
+        .iter()
+        .map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+        .filter(|line| !line.ends_with("InProgress"))
+        .collect();
+    assert_eq!(
+        order[..11],
+        [
+            "call-1 Pending",
+            "ask call-1",
+            "call-1 Completed",
+            "call-2 Pending",
+            "ask call-2",
+            "call-2 Completed",
+            "call-3 Pending",
+            "ask call-3",
+            "call-3 Completed",
+            "call-4 Pending",
+            "call-4 Completed",
+        ]
+    );
+    let told = told(&model.requests());
+    assert!(told[3].contains("1\\tone\\n2\\tfour"), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_a_command_of_the_same_batch_made_can_be_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = Rig::new(vec![
+        vec![
+            Line::call("bash", json!({ "command": "printf 'one' > made.txt" })),
+            Line::call("edit_file", json!({ "path": "made.txt", "old_string": "one", "new_string": "two" })),
+        ],
+        vec![Line::say("done")],
+    ])
+    .tools(ToolRegistry::builtin());
+    rig.cwd = folder.path().to_owned();
+    rig.permissions.skip = true;
+    rig.run().await;
+    assert_eq!(fs::read_to_string(folder.path().join("made.txt")).unwrap(), "two");
+}
+
+#[tokio::test]
+async fn questions_about_different_files_are_asked_before_any_of_them_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path| Line::call("write_file", json!({ "path": path, "content": "x" }));
+    let mut rig = Rig::new(vec![vec![write("a"), write("b")], vec![Line::say("done")]])
+        .tools(ToolRegistry::builtin())
+        .choose("allow")
+        .choose("reject");
+    rig.cwd = folder.path().to_owned();
+    let outcome = rig.run().await;
+    let place = |mark: &str| outcome.log.iter().position(|line| line.starts_with(mark)).unwrap();
+    assert!(place("ask call-2") < place("call-1 InProgress"), "{:#?}", outcome.log);
+    assert!(folder.path().join("a").exists() && !folder.path().join("b").exists());
+}

@@ -5,3 +5,4 @@ mod cancel;
 mod pressure;
 mod prompt;
 mod sessions;
+mod views;

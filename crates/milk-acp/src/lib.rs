@@ -6,6 +6,7 @@
 
 pub mod command;
 mod commands;
+mod delete;
 pub mod dialect;
 mod dispatch;
 pub mod drivers;
@@ -15,3 +16,4 @@ mod options;
 pub mod server;
 mod session;
 pub mod settings;
+mod views;

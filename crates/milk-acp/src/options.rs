@@ -45,6 +45,11 @@ impl Options {
         self.model.as_deref()
     }
 
+    /// What the user set, as stored.
+    pub(crate) fn stored(&self) -> &Map<String, Value> {
+        &self.stored
+    }
+
     /// The complete list, in order.
     pub(crate) fn list(&self) -> Vec<ConfigOption> {
         let model = (!self.models.is_empty()).then(|| ConfigOption {

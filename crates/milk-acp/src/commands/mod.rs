@@ -3,25 +3,32 @@
 //! A command runs in place of a turn: its output is told and kept nowhere, no model hears of it. Knows nothing of
 //! protocol versions; what it changes about the session it returns as [`Change`]s.
 
+mod drop;
 mod export;
 mod help;
+mod list;
+mod new;
+mod resume;
 mod sessions;
 mod skip_permissions;
 mod think;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use futures::future::BoxFuture;
 use session_model::{Command, Content, Entry, SessionId};
-use session_store::SessionStore;
+
+use crate::session::Shared;
+use crate::session::open::{Opened, Place};
+use crate::views::ViewId;
 
 /// What a command may look at.
 #[derive(Debug)]
 pub(crate) struct CommandCx {
+    pub(crate) shared: Shared,
+    pub(crate) view: ViewId,
+    /// The session that is shown.
     pub(crate) session: SessionId,
-    pub(crate) cwd: PathBuf,
-    pub(crate) store: Arc<dyn SessionStore>,
+    /// Where a fresh one would begin.
+    pub(crate) place: Place,
     /// Finished items that are not in the store.
     pub(crate) unsaved: Vec<Entry>,
     pub(crate) show_thoughts: bool,
@@ -29,7 +36,7 @@ pub(crate) struct CommandCx {
 }
 
 /// What came of a command.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Said {
     /// What the user is told.
     pub(crate) text: String,
@@ -44,12 +51,14 @@ impl Said {
 }
 
 /// What a command changes about its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Change {
     /// Whether reasoning is shown.
     ShowThoughts(bool),
     /// Whether nothing is asked.
     SkipPermissions(bool),
+    /// Which session is shown.
+    Show(Box<Opened>),
 }
 
 /// A command in a prompt.
@@ -67,7 +76,18 @@ struct Row {
     name: &'static str,
     description: &'static str,
     hint: Option<&'static str>,
+    kind: Kind,
     run: Run,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Only tells something; stops anywhere.
+    Plain,
+    /// Changes which session is shown, wholly or not at all.
+    Whole,
+    /// As [`Plain`](Self::Plain), not advertised.
+    Hidden,
 }
 
 /// What runs, in the order in which it is advertised.
@@ -76,31 +96,71 @@ const TABLE: &[Row] = &[
         name: "sessions",
         description: "list the kept conversations of this folder",
         hint: Some("[all]"),
+        kind: Kind::Plain,
         run: |argument, cx| Box::pin(sessions::run(argument, cx)),
     },
     Row {
+        name: "new",
+        description: "go on in a fresh session; this one is kept",
+        hint: Some("[name]"),
+        kind: Kind::Whole,
+        run: |argument, cx| Box::pin(new::run(argument, cx)),
+    },
+    Row {
+        name: "clear",
+        description: "the same as /new",
+        hint: Some("[name]"),
+        kind: Kind::Whole,
+        run: |argument, cx| Box::pin(new::run(argument, cx)),
+    },
+    Row {
+        name: "resume",
+        description: "go on in another session of this folder",
+        hint: Some("<id|name>"),
+        kind: Kind::Whole,
+        run: |argument, cx| Box::pin(resume::run(argument, cx)),
+    },
+    Row {
+        name: "drop",
+        description: "delete this session, or another one of this folder",
+        hint: Some("[id|name]"),
+        kind: Kind::Whole,
+        run: |argument, cx| Box::pin(drop::run(argument, cx)),
+    },
+    Row {
         name: "export",
-        description: "print this conversation, or write it to a file",
-        hint: Some("[json|<path>]"),
+        description: "print this conversation or another one, or write it to a file",
+        hint: Some("[session <id>] [json] [path]"),
+        kind: Kind::Plain,
         run: |argument, cx| Box::pin(export::run(argument, cx)),
     },
     Row {
         name: "skip-permissions",
         description: "run tools without asking, in this conversation",
         hint: Some("[on|off]"),
+        kind: Kind::Plain,
         run: |argument, cx| Box::pin(std::future::ready(skip_permissions::run(&argument, &cx))),
     },
     Row {
         name: "think",
         description: "show or hide the model's reasoning",
         hint: Some("[on|off]"),
+        kind: Kind::Plain,
         run: |argument, cx| Box::pin(std::future::ready(think::run(&argument, &cx))),
     },
     Row {
         name: "help",
         description: "list the commands",
         hint: None,
+        kind: Kind::Plain,
         run: |_, _| Box::pin(std::future::ready(help::run())),
+    },
+    Row {
+        name: "list",
+        description: "the earlier name of /sessions",
+        hint: Some("[all]"),
+        kind: Kind::Hidden,
+        run: |argument, cx| Box::pin(list::run(argument, cx)),
     },
 ];
 
@@ -130,7 +190,7 @@ pub(crate) fn advertised() -> Vec<Command> {
         description: entry.description.to_owned(),
         hint: entry.hint.map(str::to_owned),
     };
-    TABLE.iter().map(told).collect()
+    TABLE.iter().filter(|entry| entry.kind != Kind::Hidden).map(told).collect()
 }
 
 /// The command a prompt begins with, if it begins with one. Only leading text counts, and only its first word.
@@ -144,6 +204,13 @@ pub(crate) fn parse(prompt: &[Content]) -> Option<Invocation> {
     let word = known.into_iter().find(|known| *known == word)?;
     let attached = leading.count() < prompt.len();
     Some(Invocation { word, argument: argument.trim().to_owned(), attached })
+}
+
+impl Invocation {
+    /// Whether it must not be left half done.
+    pub(crate) fn is_whole(&self) -> bool {
+        TABLE.iter().any(|entry| entry.name == self.word && entry.kind == Kind::Whole)
+    }
 }
 
 /// Runs it.

@@ -42,7 +42,7 @@ fn text_inside_a_resource_is_never_a_command_and_attachments_are_noticed() {
 #[test]
 fn everything_advertised_runs_and_is_spelled_as_the_protocol_wants_it() {
     let advertised = advertised();
-    assert_eq!(advertised.len(), TABLE.len());
+    assert_eq!(advertised.len(), TABLE.iter().filter(|entry| entry.kind != Kind::Hidden).count());
     for command in advertised {
         assert!(!command.name.contains(['/', ' ']), "{}", command.name);
         assert!(parse(&text(&format!("/{}", command.name))).is_some());

@@ -159,6 +159,14 @@ enum Kind {
 }
 
 impl View {
+    /// Speaks under this handle from now on.
+    pub fn speak(&mut self, session: SessionId) {
+        match &mut self.0 {
+            Kind::V1(view) => view.speak(session),
+            Kind::V2(view) => view.speak(session),
+        }
+    }
+
     /// Words something that happens now. Mostly one message; none when the version cannot say it or the client is
     /// not to be told.
     pub fn update(&mut self, event: &Event) -> Vec<Outgoing> {

@@ -55,6 +55,10 @@ impl View {
         }
     }
 
+    pub(super) fn speak(&mut self, session: SessionId) {
+        self.session = session;
+    }
+
     pub(super) fn update(&mut self, event: &Event) -> Vec<Outgoing> {
         match event {
             // Editors show what their user typed; many would show it twice.

@@ -19,6 +19,10 @@ impl View {
         Self { session, features }
     }
 
+    pub(super) fn speak(&mut self, session: SessionId) {
+        self.session = session;
+    }
+
     pub(super) fn update(&self, event: &Event) -> Vec<Outgoing> {
         match event {
             Event::Message { id, role, content } => self.message(id, *role, content),

@@ -4,7 +4,7 @@
 //! holds back all behind it, and the turn is only listened to while the queue is empty. That is how a client that
 //! stops reading stops the model, and nothing else: mail, answers and cancellation come first.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -31,9 +31,12 @@ use crate::options::Options;
 use crate::session::core::{Core, Effect, Input, ReplyId, Terms};
 use crate::session::journal::{Journal, Report};
 use crate::session::mail::Attached;
+use crate::session::moves::{Moved, Moves};
+use crate::session::open::{Opened, Past};
 use crate::session::questions::{Questions, Returned};
 use crate::session::turn::{RunningTurn, Said};
-use crate::session::{Mail, Shared};
+use crate::session::{Dropped, Mail, Shared};
+use crate::views::{Claim, Seat};
 
 /// How long a client that does not read may hold up a session's end before the rest goes unsaid.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -70,6 +73,7 @@ enum Wake {
     Returned(Returned),
     Withdrawn(ReplyId),
     Attached(Attached),
+    Moved(Box<Moved>),
     Said(Said),
     /// Tool output that was held back is due.
     Due,
@@ -87,7 +91,14 @@ enum Need {
 /// The state of one open session.
 pub(super) struct Actor {
     pub(super) shared: Shared,
+    pub(super) seat: Seat,
+    /// The session the view was made with.
+    pub(super) first: SessionId,
+    /// The session it shows.
     pub(super) session: SessionId,
+    pub(super) claim: Claim,
+    /// Whether the session has a name or a title.
+    pub(super) titled: bool,
     pub(super) cwd: PathBuf,
     pub(super) additional_roots: Vec<PathBuf>,
     pub(super) drivers: Arc<dyn SessionDrivers>,
@@ -102,54 +113,54 @@ pub(super) struct Actor {
     pub(super) turn: Option<RunningTurn>,
     pub(super) waiting: BTreeMap<ReplyId, Waiting>,
     pub(super) attaching: FuturesOrdered<BoxFuture<'static, Attached>>,
+    pub(super) moves: Moves,
     pub(super) next_reply: u64,
     pub(super) shutdown: CancellationToken,
     /// Held until everything is kept.
     pub(super) lease: Option<Lease>,
-    /// Who is told when the session has ended.
+    /// Who is told when the view has ended.
     pub(super) closers: Vec<Responder>,
-    pub(super) ending: Option<Ending>,
+    /// What is dropped then, and who is told.
+    pub(super) doomed: Vec<(SessionId, Dropped)>,
+    pub(super) ending: bool,
     /// The client does not read and the session has to end: updates are dropped, items still kept.
     muted: bool,
     last_words: Option<Instant>,
 }
 
-/// Why a session ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
-    Close,
-    Delete,
-}
-
 /// What an actor is made of once its session is open.
 pub(super) struct Parts {
     pub(super) shared: Shared,
-    pub(super) session: SessionId,
-    pub(super) cwd: PathBuf,
-    pub(super) additional_roots: Vec<PathBuf>,
+    pub(super) seat: Seat,
     pub(super) drivers: Arc<dyn SessionDrivers>,
     pub(super) settings: SessionSettings,
     pub(super) options: Options,
-    pub(super) grants: Vec<Grant>,
-    pub(super) keys: HashMap<String, MessageId>,
-    pub(super) lease: Option<Lease>,
+    pub(super) opened: Opened,
     pub(super) shutdown: CancellationToken,
 }
 
 impl Actor {
-    pub(super) fn new(parts: Parts) -> Self {
-        let Parts { shared, session, cwd, additional_roots, drivers, settings, options, grants, .. } = parts;
-        Self {
+    /// An actor at rest, and the history of its session.
+    pub(super) fn new(parts: Parts) -> (Self, Past) {
+        let Parts { shared, seat, drivers, settings, options, opened, shutdown } = parts;
+        let Opened { claim, lease, cwd, additional_roots, title, grants, mut past, .. } = opened;
+        let session = claim.session().clone();
+        let actor = Self {
             core: Core::new(Terms {
+                handle: session.clone(),
                 show_thoughts: options.think(),
                 by_segment: settings.by_segment,
                 withdrawing_cancels: shared.dialect.withdrawing_cancels(),
-                inserted: parts.keys,
+                inserted: std::mem::take(&mut past.keys).into_iter().collect(),
             }),
             view: shared.dialect.view(session.clone()),
             journal: Journal::new(shared.store.clone(), session.clone()),
             shared,
+            seat,
+            first: session.clone(),
             session,
+            claim,
+            titled: title.is_some(),
             cwd,
             additional_roots,
             drivers,
@@ -161,35 +172,40 @@ impl Actor {
             turn: None,
             waiting: BTreeMap::new(),
             attaching: FuturesOrdered::new(),
+            moves: Moves::default(),
             next_reply: 0,
-            shutdown: parts.shutdown,
-            lease: parts.lease,
+            shutdown,
+            lease,
             closers: Vec::new(),
-            ending: None,
+            doomed: Vec::new(),
+            ending: false,
             muted: false,
             last_words: None,
-        }
+        };
+        (actor, past)
     }
 
     /// Runs until the session is closed, deleted or the connection ends.
     pub(super) async fn run(&mut self, mailbox: &mut mpsc::Receiver<Mail>) {
         loop {
             self.advance();
-            if self.ending.is_some() && self.is_settled() {
+            self.set_out();
+            if self.ending && self.is_settled() && self.moves.is_settled() {
                 return;
             }
             match self.wake(mailbox).await {
-                Wake::Shutdown | Wake::Mail(None) => self.end(Ending::Close),
+                Wake::Shutdown | Wake::Mail(None) => self.end(),
                 Wake::Mail(Some(mail)) => self.mail(mail),
                 Wake::Written(report) => self.report(report),
                 Wake::Room(Ok(permit)) => self.tell(permit),
                 Wake::Room(Err(Closed)) | Wake::Unread => {
                     self.muted = true;
-                    self.end(Ending::Close);
+                    self.end();
                 }
                 Wake::Returned(returned) => self.returned(&returned),
                 Wake::Withdrawn(reply) => self.step(Input::Withdrawn(reply)),
                 Wake::Attached(attached) => self.attached(attached),
+                Wake::Moved(moved) => self.moved(*moved),
                 Wake::Said(said) => self.said(said),
                 Wake::Due => {
                     let lines = self.view.flush();
@@ -200,22 +216,23 @@ impl Actor {
     }
 
     /// Stops everything; the task ends once all is kept and told.
-    pub(super) fn end(&mut self, ending: Ending) {
-        if self.ending != Some(Ending::Delete) {
-            self.ending = Some(ending);
-        }
+    pub(super) fn end(&mut self) {
+        self.ending = true;
+        self.seat.retire();
         self.last_words.get_or_insert_with(|| Instant::now() + LAST_WORDS);
+        self.give_up_moves();
         self.step(Input::Cancel);
     }
 
-    fn is_settled(&self) -> bool {
+    /// Whether nothing runs and all is told and kept.
+    pub(super) fn is_settled(&self) -> bool {
         self.core.is_idle() && self.queue.is_empty() && self.attaching.is_empty() && !self.journal.is_busy()
     }
 
     /// Waits for whatever comes first, in this order of importance.
     async fn wake(&mut self, mailbox: &mut mpsc::Receiver<Mail>) -> Wake {
         let need = self.need();
-        let ending = self.ending.is_some();
+        let ending = self.ending;
         // The queue is empty, or the turn is on its way out and must not be stopped by a client that does not read.
         let listen = need == Need::Nothing || self.turn.as_ref().is_some_and(RunningTurn::is_cancelled);
         let last_words = self.last_words.filter(|_| need == Need::Room);
@@ -230,6 +247,7 @@ impl Actor {
             returned = self.questions.returned() => Wake::Returned(returned),
             reply = withdrawn(&mut self.waiting) => Wake::Withdrawn(reply),
             Some(attached) = self.attaching.next() => Wake::Attached(attached),
+            moved = self.moves.done() => Wake::Moved(Box::new(moved)),
             said = next_said(self.turn.as_mut()), if listen => Wake::Said(said),
             () = expired(due) => Wake::Due,
             () = expired(last_words) => Wake::Unread,

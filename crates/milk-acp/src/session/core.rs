@@ -6,8 +6,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use session_model::{
-    Answer, Ask, AskId, Content, Event, Foreground, Item, MessageId, Role, Route, StopReason, TokenUsage,
-    ToolCallUpdate, ToolStatus, TurnFailure, TurnId,
+    Answer, Ask, AskId, Content, Event, Foreground, Item, MessageId, Role, Route, SessionId, StopReason,
+    TokenUsage, ToolCallUpdate, ToolStatus, TurnFailure, TurnId,
 };
 use session_store::fold::Folder;
 
@@ -22,6 +22,8 @@ pub(crate) struct ReplyId(pub(crate) u64);
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NewPrompt {
     pub(crate) reply: ReplyId,
+    /// The handle under which the client follows the turn.
+    pub(crate) handle: SessionId,
     pub(crate) content: Vec<Content>,
     pub(crate) ack: Ack,
     pub(crate) key: Option<String>,
@@ -61,6 +63,10 @@ pub(crate) enum Input {
     Ended(Outcome),
     /// Whether reasoning is shown.
     ShowThoughts(bool),
+    /// Another session is shown from now on; the messages inserted under a key there.
+    Bound(HashMap<String, MessageId>),
+    /// The client follows the session under this handle.
+    Attached(SessionId),
 }
 
 /// What the actor has to do. `CancelTurn`, `Withdraw` and `Settle` are done at once, everything else in order.
@@ -68,6 +74,8 @@ pub(crate) enum Input {
 pub(crate) enum Effect {
     /// Keep these items; what follows waits until they are safe.
     Persist(TurnId, Vec<Item>),
+    /// Speak to the client under this handle.
+    Speak(SessionId),
     /// Tell the client.
     Emit(Event),
     /// The prompt is part of the conversation.
@@ -96,6 +104,7 @@ impl Effect {
         match self {
             Self::CancelTurn | Self::Withdraw(_) | Self::Settle(..) => true,
             Self::Persist(..)
+            | Self::Speak(_)
             | Self::Emit(_)
             | Self::Inserted(..)
             | Self::Finish { .. }
@@ -131,6 +140,8 @@ struct Held {
 /// The state of one session.
 #[derive(Debug)]
 pub(crate) struct Core {
+    /// The handle under which the client is spoken to.
+    handle: SessionId,
     running: Option<Running>,
     held: VecDeque<Held>,
     /// Messages inserted under an idempotency key.
@@ -141,8 +152,10 @@ pub(crate) struct Core {
 }
 
 /// What a session's rules depend on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Terms {
+    /// The handle the client knows first.
+    pub(crate) handle: SessionId,
     /// Whether reasoning is shown.
     pub(crate) show_thoughts: bool,
     /// Whether text is told by segment.
@@ -156,8 +169,9 @@ pub(crate) struct Terms {
 impl Core {
     /// A session at rest.
     pub(crate) fn new(terms: Terms) -> Self {
-        let Terms { show_thoughts, by_segment, withdrawing_cancels, inserted } = terms;
+        let Terms { handle, show_thoughts, by_segment, withdrawing_cancels, inserted } = terms;
         Self {
+            handle,
             running: None,
             held: VecDeque::new(),
             inserted,
@@ -174,6 +188,11 @@ impl Core {
             Some(running) if running.asks.is_empty() => Foreground::Running,
             Some(_) => Foreground::RequiresAction,
         }
+    }
+
+    /// The handle under which the client is spoken to.
+    pub(crate) fn handle(&self) -> &SessionId {
+        &self.handle
     }
 
     /// Whether nothing runs and nothing waits to run.
@@ -203,8 +222,17 @@ impl Core {
             Input::Answered(id, answer) => self.answered(id, answer, &mut out),
             Input::Ended(outcome) => self.ended(outcome, &mut out),
             Input::ShowThoughts(show) => self.show_thoughts = show,
+            Input::Bound(inserted) => self.inserted = inserted,
+            Input::Attached(handle) => self.speak(handle, &mut out),
         }
         out
+    }
+
+    fn speak(&mut self, handle: SessionId, out: &mut Vec<Effect>) {
+        if self.handle != handle {
+            self.handle = handle.clone();
+            out.push(Effect::Speak(handle));
+        }
     }
 
     fn prompt(&mut self, prompt: NewPrompt, out: &mut Vec<Effect>) {
@@ -226,7 +254,8 @@ impl Core {
 
     fn insert_next(&mut self, out: &mut Vec<Effect>) {
         let Some(Held { prompt, others }) = self.held.pop_front() else { return };
-        let NewPrompt { reply, content, ack, key, message, turn, local } = prompt;
+        let NewPrompt { reply, handle, content, ack, key, message, turn, local } = prompt;
+        self.speak(handle, out);
         if let Some(key) = &key {
             self.inserted.insert(key.clone(), message.clone());
         }

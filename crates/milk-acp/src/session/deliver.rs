@@ -6,9 +6,9 @@ use acp_rpc::{Permit, RpcError};
 use agent_runtime::driver::Permissions;
 use agent_runtime::io::TurnSignal;
 use session_model::{Answer, Ask, AskId, Content, Entry, Event, Item, TurnId};
-use session_store::MetaPatch;
+use session_store::{MetaPatch, title_from};
 
-use crate::command::Reply;
+use crate::command::{Replay, Reply};
 use crate::commands::{self, Change, CommandCx};
 use crate::dialect::Outgoing;
 use crate::error::ServerError;
@@ -45,10 +45,11 @@ impl Actor {
                 self.answer(reply, Ok(&Reply::Prompted { message, stop: Some(stop), usage }));
             }
             Effect::Fail(reply, failure) => {
-                let error = ServerError::Failed { session: Some(self.session.clone()), failure };
+                let error = ServerError::Failed { session: Some(self.core.handle().clone()), failure };
                 self.answer(reply, Err(&error));
             }
             Effect::Refuse(reply) => self.answer(reply, Err(&ServerError::Cancelled)),
+            Effect::Speak(handle) => self.view.speak(handle),
             Effect::Start(turn, prompt) => self.start(turn, prompt),
             Effect::SendAsk(id, ask) => self.send_ask(id, ask),
             Effect::CancelTurn => {
@@ -73,7 +74,14 @@ impl Actor {
 
     fn keep(&mut self, turn: &TurnId, items: Vec<Item>) {
         let at = self.shared.clock.now();
-        let entries = items.into_iter().map(|item| Entry { turn: turn.clone(), at, item }).collect();
+        let entries: Vec<Entry> =
+            items.into_iter().map(|item| Entry { turn: turn.clone(), at, item }).collect();
+        if !self.titled
+            && let Some(title) = title_from(&entries)
+        {
+            self.titled = true;
+            self.emit(Event::Title(Some(title)));
+        }
         self.journal.append(entries);
     }
 
@@ -93,9 +101,10 @@ impl Actor {
 
     fn command_cx(&self) -> CommandCx {
         CommandCx {
+            shared: self.shared.clone(),
+            view: self.seat.view(),
             session: self.session.clone(),
-            cwd: self.cwd.clone(),
-            store: Arc::clone(&self.shared.store),
+            place: self.place(None),
             unsaved: self.journal.unsaved().to_vec(),
             show_thoughts: self.options.think(),
             skip_permissions: self.settings.skip_permissions,
@@ -195,6 +204,10 @@ impl Actor {
                 self.queue.push_back(Out::Do(Effect::Emit(Event::Options(self.options.list()))));
             }
             Change::SkipPermissions(on) => self.settings.skip_permissions = on,
+            Change::Show(opened) => {
+                let past = self.bind(*opened);
+                self.replay(&past, Replay::Window);
+            }
         }
     }
 

@@ -43,6 +43,11 @@ impl Journal {
         Self { store, session, unsaved: Vec::new(), failing: false, write: None }
     }
 
+    /// Writes another session from now on; what was not written of the earlier one is given up.
+    pub(crate) fn turn_to(&mut self, session: SessionId) {
+        *self = Self::new(Arc::clone(&self.store), session);
+    }
+
     /// What exists only in memory.
     pub(crate) fn unsaved(&self) -> &[Entry] {
         &self.unsaved

@@ -1,147 +1,134 @@
 //! What a session's task does with what dispatch posts, and how it begins and ends.
 
-use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use acp_rpc::{Responder, RpcError};
 use futures::FutureExt;
 use session_model::source::IdKind;
-use session_model::{Entry, Event, Item, MessageId, SessionId, Severity};
+use session_model::{Event, Item, SessionId, Severity};
 use session_store::{MetaPatch, StoreError};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{OpenSession, Prompt, Replay, Reply, SetOption};
 use crate::commands;
+use crate::delete;
 use crate::error::ServerError;
 use crate::options::Options;
-use crate::session::actor::{Actor, Ending, Out, Parts, Waiting};
+use crate::session::actor::{Actor, Out, Parts, Waiting};
 use crate::session::core::{Effect, Input, NewPrompt, ReplyId};
-use crate::session::open::{self, Opened, same_directory};
-use crate::session::{Birth, Mail, Opening, Registration, SessionHandle, Shared, replay};
+use crate::session::open::{self, Opened, Past, directories, same_directory};
+use crate::session::{Birth, Mail, Mailbox, Opening, Shared, replay};
+use crate::views::Seat;
 
 /// An open session that is to be shown again.
 pub(super) struct Attached {
-    replay: Replay,
+    request: OpenSession,
     responder: Responder,
-    entries: Result<Vec<Entry>, ServerError>,
+    found: Result<(Past, Vec<PathBuf>), ServerError>,
 }
 
-/// Opens a session, serves it to its end, and answers everything it was ever sent.
+/// Opens a session, serves its view to the end, and answers everything it was ever sent.
 pub(crate) async fn run(shared: Shared, birth: Birth) {
-    let Birth { opening, responder, handle, mut mailbox, shutdown } = birth;
+    let Birth { opening, responder, seat, mut mailbox, shutdown } = birth;
+    let first = First::of(&opening);
     let opened = tokio::select! {
         biased;
         () = shutdown.cancelled() => Err(ServerError::Cancelled),
-        opened = open::open(&shared, &opening) => opened,
+        opened = open::open(&shared, &seat, opening) => opened,
     };
     let opened = match opened {
         Ok(opened) => opened,
         Err(error) => {
             mailbox.close();
+            // Before the client knows, or its next request would still find this view.
+            drop(seat);
             responder.err(&RpcError::from(error));
             return refuse_rest(&mut mailbox);
         }
     };
-    let session = opened.meta.id.clone();
-    if matches!(opening, Opening::New { .. }) {
-        register(&shared, session, handle).await;
-    }
-    let mut actor = born(shared, &opening, opened, responder, shutdown);
+    let (mut actor, found) = born(shared, seat, opened, shutdown);
+    actor.begin(&first, &found, responder);
     actor.run(&mut mailbox).await;
     mailbox.close();
     actor.depart().await;
     refuse_rest(&mut mailbox);
 }
 
-/// Before the client learns the id, dispatch knows the way to it.
-async fn register(shared: &Shared, session: SessionId, handle: SessionHandle) {
-    // When dispatch is gone, the connection is ending and the session with it.
-    drop(shared.registrations.send(Registration { session, handle }).await);
+/// What a view's first words depend on.
+struct First {
+    /// How much of the history is shown before the answer; `None` for `session/new`.
+    replay: Option<Replay>,
+    mcp_servers: Vec<String>,
 }
 
-/// An actor for an opened session, with its first words queued.
-fn born(
-    shared: Shared,
-    opening: &Opening,
-    opened: Opened,
-    responder: Responder,
-    shutdown: CancellationToken,
-) -> Actor {
-    let drivers = shared.drivers.open(&opened.meta.cwd);
+impl First {
+    fn of(opening: &Opening) -> Self {
+        match opening {
+            Opening::New { request, .. } => Self { replay: None, mcp_servers: request.mcp_servers.clone() },
+            Opening::Stored { request, .. } => {
+                Self { replay: Some(request.replay), mcp_servers: request.mcp_servers.clone() }
+            }
+        }
+    }
+}
+
+/// An actor for an opened session, and what its first words are about.
+fn born(shared: Shared, seat: Seat, mut opened: Opened, shutdown: CancellationToken) -> (Actor, Found) {
+    let drivers = shared.drivers.open(&opened.cwd);
     let settings = drivers.settings();
-    let options = Options::new(&settings, &opened.meta.options);
-    let Opened { meta, entries, damaged, adopted, lease, unstored } = opened;
-    let mut actor = Actor::new(Parts {
-        shared,
-        session: meta.id.clone(),
-        cwd: meta.cwd,
-        additional_roots: meta.additional_roots,
-        drivers,
-        settings,
-        options,
-        grants: meta.grants,
-        keys: keys(&entries),
-        lease,
-        shutdown,
-    });
-    match opening {
-        Opening::New { .. } => actor.say_new(responder, &entries, adopted),
-        Opening::Stored(request) => actor.say_opened(responder, &entries, request.replay),
-    }
-    let servers = match opening {
-        Opening::New { request, .. } => &request.mcp_servers,
-        Opening::Stored(request) => &request.mcp_servers,
-    };
-    if !servers.is_empty() {
-        let title = format!("MCP servers are not connected by this version of milk: {}", servers.join(", "));
-        actor.notice(Severity::Warning, title);
-    }
-    if damaged > 0 {
-        actor.notice(Severity::Warning, format!("{damaged} damaged items of this session were left out"));
-    }
-    if let Some(error) = unstored {
-        let title = format!("this conversation is not being saved: {error}; it goes on in memory");
-        actor.notice(Severity::Error, title);
-    }
-    for warning in std::mem::take(&mut actor.settings.warnings) {
-        actor.notice(Severity::Warning, warning);
-    }
-    actor
+    let options = Options::new(&settings, &opened.options);
+    let (title, adopted, unstored) = (opened.title.clone(), opened.adopted, opened.unstored.take());
+    let (actor, past) = Actor::new(Parts { shared, seat, drivers, settings, options, opened, shutdown });
+    (actor, Found { past, title: title.filter(|_| adopted), adopted, unstored })
 }
 
-/// The messages inserted under an idempotency key.
-fn keys(entries: &[Entry]) -> HashMap<String, MessageId> {
-    let keyed = entries.iter().filter_map(|entry| match &entry.item {
-        Item::User { id, key: Some(key), .. } => Some((key.clone(), id.clone())),
-        Item::User { key: None, .. }
-        | Item::Agent { .. }
-        | Item::Thought { .. }
-        | Item::Tool { .. }
-        | Item::Remark { .. }
-        | Item::TurnEnd { .. } => None,
-    });
-    keyed.collect()
+/// What was found when the session was opened.
+struct Found {
+    past: Past,
+    /// The title of a session that was adopted, which the client has seen in no list.
+    title: Option<String>,
+    adopted: bool,
+    unstored: Option<StoreError>,
 }
 
 /// Answers what reached a session too late.
-fn refuse_rest(mailbox: &mut mpsc::Receiver<Mail>) {
+fn refuse_rest(mailbox: &mut Mailbox) {
     while let Ok(mail) = mailbox.try_recv() {
-        match mail {
-            Mail::Prompt(Prompt { session, .. }, responder)
-            | Mail::SetOption(SetOption { session, .. }, responder)
-            | Mail::Attach(OpenSession { session, .. }, responder)
-            | Mail::Delete(session, responder) => {
-                responder.err(&RpcError::from(ServerError::UnknownSession(session)));
-            }
-            Mail::Close(responder) => responder.ok(&serde_json::json!({})),
-            Mail::Cancel => {}
+        if let Mail::Close(responder) = mail {
+            responder.ok(&serde_json::json!({}));
+            continue;
+        }
+        let session = mail.session().cloned();
+        if let (Some(responder), Some(session)) = (mail.into_responder(), session) {
+            responder.err(&RpcError::from(ServerError::UnknownSession(session)));
         }
     }
 }
 
 impl Actor {
+    /// Its first words.
+    fn begin(&mut self, first: &First, found: &Found, responder: Responder) {
+        let Found { past, title, adopted, unstored } = found;
+        match first.replay {
+            None => self.say_new(responder, past, *adopted),
+            Some(how) => self.say_opened(responder, past, how),
+        }
+        if title.is_some() {
+            self.emit(Event::Title(title.clone()));
+        }
+        if !first.mcp_servers.is_empty() {
+            let servers = first.mcp_servers.join(", ");
+            let title = format!("MCP servers are not connected by this version of milk: {servers}");
+            self.notice(Severity::Warning, title);
+        }
+        self.tell_trouble(past.damaged, unstored.as_ref());
+        for warning in std::mem::take(&mut self.settings.warnings) {
+            self.notice(Severity::Warning, warning);
+        }
+    }
+
     /// The response first: updates before it would reach a client that does not know the id yet.
-    fn say_new(&mut self, responder: Responder, entries: &[Entry], adopted: bool) {
+    fn say_new(&mut self, responder: Responder, past: &Past, adopted: bool) {
         let reply = Reply::NewSession {
             session: self.session.clone(),
             options: self.options.list(),
@@ -149,17 +136,16 @@ impl Actor {
         };
         self.reply(responder, Ok(&reply));
         self.emit(Event::Commands(commands::advertised()));
-        let turns = replay::turns(entries);
-        if adopted && turns > 0 {
-            let notice = replay::resumed_notice(self.message_id(), &self.session, turns);
+        if adopted && past.turns > 0 {
+            let notice = replay::resumed_notice(self.message_id(), &self.session, past.turns);
             self.emit(notice);
-            self.replay(entries, Replay::Window);
+            self.replay(past, Replay::Window);
         }
     }
 
     /// The replay first, then what the session is doing, then the response.
-    fn say_opened(&mut self, responder: Responder, entries: &[Entry], how: Replay) {
-        self.replay(entries, how);
+    pub(super) fn say_opened(&mut self, responder: Responder, past: &Past, how: Replay) {
+        self.replay(past, how);
         if how != Replay::Nothing {
             self.queue.push_back(Out::Replay(Event::ReplayComplete));
         }
@@ -169,12 +155,25 @@ impl Actor {
         self.emit(Event::Commands(commands::advertised()));
     }
 
-    fn replay(&mut self, entries: &[Entry], how: Replay) {
-        let events = replay::events(entries, how, self.options.think());
+    /// Shows a history. In a pane that has shown another session, ids that only tell a place are told apart.
+    pub(super) fn replay(&mut self, past: &Past, how: Replay) {
+        let session = (self.session != self.first).then_some(&self.session);
+        let events = replay::events(past, how, self.options.think(), session);
         self.queue.extend(events.into_iter().map(Out::Replay));
     }
 
-    fn emit(&mut self, event: Event) {
+    /// What did not go well when the session was opened.
+    pub(super) fn tell_trouble(&mut self, damaged: usize, unstored: Option<&StoreError>) {
+        if damaged > 0 {
+            self.notice(Severity::Warning, format!("{damaged} damaged items of this session were left out"));
+        }
+        if let Some(error) = unstored {
+            let title = format!("this conversation is not being saved: {error}; it goes on in memory");
+            self.notice(Severity::Error, title);
+        }
+    }
+
+    pub(super) fn emit(&mut self, event: Event) {
         self.queue.push_back(Out::Do(Effect::Emit(event)));
     }
 
@@ -187,21 +186,32 @@ impl Actor {
     /// One piece of mail.
     pub(super) fn mail(&mut self, mail: Mail) {
         match mail {
-            Mail::Prompt(prompt, responder) if self.ending.is_none() => self.prompt(prompt, responder),
-            Mail::SetOption(set, responder) if self.ending.is_none() => self.set_option(&set, responder),
-            Mail::Attach(request, responder) if self.ending.is_none() => self.attach(request, responder),
-            Mail::Prompt(_, responder) | Mail::SetOption(_, responder) | Mail::Attach(_, responder) => {
-                responder.err(&RpcError::from(ServerError::UnknownSession(self.session.clone())));
-            }
             Mail::Cancel => self.step(Input::Cancel),
             Mail::Close(responder) => {
                 self.closers.push(responder);
-                self.end(Ending::Close);
+                self.end();
             }
-            Mail::Delete(_, responder) => {
-                self.closers.push(responder);
-                self.end(Ending::Delete);
+            Mail::Delete(session, done) => {
+                self.doomed.push((session, done));
+                self.end();
             }
+            // Who asked for it sees the sender dropped once the view is gone.
+            Mail::Drop(session, done) if self.ending => self.doomed.push((session, done)),
+            Mail::Drop(session, done) => self.replace(session, done),
+            mail if self.ending => self.refuse(mail),
+            mail if !self.moves.is_settled() => self.moves.held.push_back(mail),
+            Mail::Prompt(prompt, responder) => self.prompt(prompt, responder),
+            Mail::SetOption(set, responder) => self.set_option(&set, responder),
+            Mail::Attach(request, responder) | Mail::Return(request, responder) => {
+                self.show(request, responder);
+            }
+        }
+    }
+
+    fn refuse(&self, mail: Mail) {
+        let session = mail.session().unwrap_or(&self.session).clone();
+        if let Some(responder) = mail.into_responder() {
+            responder.err(&RpcError::from(ServerError::UnknownSession(session)));
         }
     }
 
@@ -210,11 +220,11 @@ impl Actor {
         self.next_reply += 1;
         let withdrawn = Box::pin(responder.cancelled().clone().cancelled_owned());
         self.waiting.insert(reply, Waiting { responder, withdrawn, seen: false });
-        let Prompt { content, ack, key, .. } = prompt;
+        let Prompt { session: handle, content, ack, key } = prompt;
         let message = self.message_id();
         let turn = self.shared.ids.fresh(IdKind::Turn).into();
         let local = commands::parse(&content).is_some();
-        self.step(Input::Prompt(NewPrompt { reply, content, ack, key, message, turn, local }));
+        self.step(Input::Prompt(NewPrompt { reply, handle, content, ack, key, message, turn, local }));
     }
 
     fn set_option(&mut self, set: &SetOption, responder: Responder) {
@@ -230,49 +240,73 @@ impl Actor {
     }
 
     /// Looks up what is needed to show the open session again.
-    fn attach(&mut self, request: OpenSession, responder: Responder) {
-        let (shared, session) = (self.shared.clone(), self.session.clone());
+    pub(super) fn attach(&mut self, request: OpenSession, responder: Responder) {
+        let (shared, session, cwd) = (self.shared.clone(), self.session.clone(), self.cwd.clone());
         let unsaved = self.journal.unsaved().to_vec();
         let look = async move {
-            let entries = match shared.store.load(&session).await {
-                Ok(stored) => {
-                    same_directory(&shared, &stored.meta, &request.cwd).await.map(|()| stored.entries)
-                }
-                // It was never stored, and lives in memory alone.
-                Err(StoreError::NotFound(_)) => Ok(Vec::new()),
-                Err(error) => Err(error.into()),
-            };
-            let entries = entries.map(|mut entries| {
-                entries.extend(unsaved);
-                entries
+            let found = past(&shared, &session, &cwd, &request).await.map(|(mut past, roots)| {
+                past.turns += unsaved.iter().filter(|entry| matches!(entry.item, Item::User { .. })).count();
+                past.tail.extend(unsaved);
+                (past, roots)
             });
-            Attached { replay: request.replay, responder, entries }
+            Attached { request, responder, found }
         };
         self.attaching.push_back(look.boxed());
     }
 
-    /// Shows the open session again.
+    /// Shows the open session again, under the handle that was asked for; what runs goes on under its own.
     pub(super) fn attached(&mut self, attached: Attached) {
-        match attached.entries {
-            Ok(entries) => self.say_opened(attached.responder, &entries, attached.replay),
-            Err(error) => attached.responder.err(&RpcError::from(error)),
+        let Attached { request, responder, found } = attached;
+        match found {
+            Ok((past, roots)) => {
+                self.additional_roots = roots;
+                let own = self.core.handle().clone();
+                self.step(Input::Attached(request.session));
+                self.say_opened(responder, &past, request.replay);
+                if !self.core.is_idle() {
+                    self.step(Input::Attached(own));
+                }
+            }
+            Err(error) => responder.err(&RpcError::from(error)),
         }
     }
 
     /// The last step: everything is kept, nothing runs.
-    async fn depart(&mut self) {
+    pub(super) async fn depart(&mut self) {
         self.queue.clear();
-        let outcome = match self.ending {
-            Some(Ending::Delete) => self.shared.store.delete(&self.session).await,
-            Some(Ending::Close) | None => Ok(()),
-        };
-        self.lease = None;
-        let error = outcome.err().map(ServerError::from);
-        for closer in self.closers.drain(..) {
-            match &error {
-                None => closer.ok(&self.shared.dialect.reply(&Reply::Done)),
-                Some(error) => closer.err(&RpcError::from(error)),
-            }
+        for (session, done) in std::mem::take(&mut self.doomed) {
+            let outcome = if session == self.session {
+                match self.shared.store.delete(&session).await {
+                    // What could not be stored is gone with its view.
+                    Ok(()) | Err(StoreError::NotFound(_)) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
+            } else {
+                delete::drop_stored(&self.shared, &session).await
+            };
+            // Who asked may be gone.
+            let _unclaimed = done.send(outcome);
         }
+        self.lease = None;
+        for closer in self.closers.drain(..) {
+            closer.ok(&self.shared.dialect.reply(&Reply::Done));
+        }
+    }
+}
+
+/// What a client is to be shown of an open session.
+async fn past(
+    shared: &Shared,
+    session: &SessionId,
+    cwd: &Path,
+    request: &OpenSession,
+) -> Result<(Past, Vec<PathBuf>), ServerError> {
+    same_directory(shared, cwd, session, &request.cwd).await?;
+    let roots = directories(shared, &request.additional_directories).await?;
+    match shared.store.window(session, open::span(request.replay)).await {
+        Ok(stored) => Ok((Past::of(stored).1, roots)),
+        // It was never stored, and lives in memory alone.
+        Err(StoreError::NotFound(_)) => Ok((Past::default(), roots)),
+        Err(error) => Err(error.into()),
     }
 }

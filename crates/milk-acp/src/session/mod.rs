@@ -1,19 +1,20 @@
-//! One task per session: it owns the session's state, its turn, its open questions and its words to the client.
+//! One task per conversation view: it owns the state of the session it shows, its turn, its open questions and its
+//! words to the client.
 //!
-//! Dispatch posts [`Mail`] and never waits. Inside, [`core`] decides, [`actor`] does.
+//! Dispatch posts [`Mail`] and never waits. Inside, [`core`] decides, [`actor`] does, [`moves`] changes what is shown.
 
 mod actor;
 mod core;
 mod deliver;
 mod journal;
 mod mail;
-mod open;
+pub(crate) mod moves;
+pub(crate) mod open;
 mod questions;
-mod replay;
+pub(crate) mod replay;
 mod segment;
 mod turn;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,12 +22,14 @@ use acp_rpc::{Peer, Responder};
 use session_model::SessionId;
 use session_model::source::{Clock, Ids};
 use session_store::SessionStore;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{NewSession, OpenSession, Prompt, SetOption};
 use crate::dialect::Dialect;
 use crate::drivers::Drivers;
+use crate::error::ServerError;
+use crate::views::{Claim, Seat, Views};
 
 pub(crate) use self::mail::run;
 
@@ -45,15 +48,8 @@ pub(crate) struct Shared {
     pub(crate) base: PathBuf,
     pub(crate) peer: Peer,
     pub(crate) dialect: Dialect,
-    /// Tells dispatch the handle of a session that chose its id itself.
-    pub(crate) registrations: mpsc::Sender<Registration>,
-}
-
-/// A session that opened, under the handle the client will use.
-#[derive(Debug)]
-pub(crate) struct Registration {
-    pub(crate) session: SessionId,
-    pub(crate) handle: SessionHandle,
+    /// Who shows what.
+    pub(crate) views: Arc<Views>,
 }
 
 /// How a session begins.
@@ -62,34 +58,62 @@ pub(crate) enum Opening {
     /// By `session/new`.
     New {
         request: NewSession,
-        /// Sessions closed earlier, when adoption is possible at all.
-        adopt: Option<HashSet<SessionId>>,
+        /// Whether an earlier conversation may be taken up, as far as dispatch can tell.
+        adopt: bool,
     },
     /// By `session/resume` or `session/load`.
-    Stored(OpenSession),
+    Stored {
+        request: OpenSession,
+        claim: Claim,
+        /// The end of the view that still closes it.
+        after: Option<CancellationToken>,
+    },
 }
 
-/// One thing a session is told to do.
+/// Who waits for a session to be dropped.
+pub(crate) type Dropped = oneshot::Sender<Result<(), ServerError>>;
+
+/// One thing a view is told to do.
 #[derive(Debug)]
 pub(crate) enum Mail {
     Prompt(Prompt, Responder),
     Cancel,
     SetOption(SetOption, Responder),
+    /// Show its session again, to the client that knows it by this id.
     Attach(OpenSession, Responder),
+    /// Show the session it was made with again.
+    Return(OpenSession, Responder),
     Close(Responder),
-    Delete(SessionId, Responder),
+    /// Close, then drop this session.
+    Delete(SessionId, Dropped),
+    /// Drop this session and go on with a fresh one.
+    Drop(SessionId, Dropped),
 }
 
 impl Mail {
-    /// The request behind it, to be answered when it cannot be delivered.
+    /// The session a request names.
+    pub(crate) fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Prompt(Prompt { session, .. }, _)
+            | Self::SetOption(SetOption { session, .. }, _)
+            | Self::Attach(OpenSession { session, .. }, _)
+            | Self::Return(OpenSession { session, .. }, _)
+            | Self::Delete(session, _)
+            | Self::Drop(session, _) => Some(session),
+            Self::Close(_) | Self::Cancel => None,
+        }
+    }
+
+    /// The request behind it, to be answered when it cannot be delivered. Who waits for a session to be dropped
+    /// sees that itself.
     pub(crate) fn into_responder(self) -> Option<Responder> {
         match self {
             Self::Prompt(_, responder)
             | Self::SetOption(_, responder)
             | Self::Attach(_, responder)
-            | Self::Close(responder)
-            | Self::Delete(_, responder) => Some(responder),
-            Self::Cancel => None,
+            | Self::Return(_, responder)
+            | Self::Close(responder) => Some(responder),
+            Self::Cancel | Self::Delete(..) | Self::Drop(..) => None,
         }
     }
 }
@@ -109,9 +133,12 @@ pub(crate) struct SessionHandle {
     mail: mpsc::Sender<Mail>,
 }
 
+/// What a view reads.
+pub(crate) type Mailbox = mpsc::Receiver<Mail>;
+
 impl SessionHandle {
     /// A mailbox and the way to it.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Mail>) {
+    pub(crate) fn new() -> (Self, Mailbox) {
         let (mail, mailbox) = mpsc::channel(MAILBOX);
         (Self { mail }, mailbox)
     }
@@ -123,11 +150,6 @@ impl SessionHandle {
             mpsc::error::TrySendError::Closed(mail) => Undelivered::Gone(Box::new(mail)),
         })
     }
-
-    /// Whether its task has ended.
-    pub(crate) fn is_gone(&self) -> bool {
-        self.mail.is_closed()
-    }
 }
 
 /// A session's task: what it was born with.
@@ -135,7 +157,7 @@ impl SessionHandle {
 pub(crate) struct Birth {
     pub(crate) opening: Opening,
     pub(crate) responder: Responder,
-    pub(crate) handle: SessionHandle,
-    pub(crate) mailbox: mpsc::Receiver<Mail>,
+    pub(crate) seat: Seat,
+    pub(crate) mailbox: Mailbox,
     pub(crate) shutdown: CancellationToken,
 }

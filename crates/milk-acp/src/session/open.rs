@@ -1,46 +1,111 @@
-//! How a session comes to be open: made, adopted from the folder's last one, or loaded by id.
+//! How a session comes to be shown: made, adopted from the folder's last one, or loaded by id.
 //!
 //! Answers nothing and tells nothing; it only finds out what there is.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
 use session_model::source::IdKind;
-use session_model::{Entry, SessionId};
-use session_store::{Lease, SessionMeta, StoreError, StoredSession};
+use session_model::{Entry, Grant, MessageId, SessionId};
+use session_store::{Lease, SessionMeta, Span, StoreError, StoredWindow};
+use tokio_util::sync::CancellationToken;
 
-use crate::command::OpenSession;
+use crate::command::{OpenSession, Replay};
 use crate::error::ServerError;
-use crate::session::{Opening, Shared};
+use crate::session::{Opening, Shared, replay};
+use crate::views::{Claim, Seat, ViewId};
 
 /// A session that may be shown.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    pub(crate) meta: SessionMeta,
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) damaged: usize,
-    /// Whether `session/new` took an earlier conversation up again.
-    pub(crate) adopted: bool,
+    /// The view's right to show it; names the session.
+    pub(crate) claim: Claim,
     /// `None` when the session could not be stored; it lives in memory then.
     pub(crate) lease: Option<Lease>,
-    /// Why it could not.
+    pub(crate) cwd: PathBuf,
+    pub(crate) additional_roots: Vec<PathBuf>,
+    /// Its name, or its title.
+    pub(crate) title: Option<String>,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) options: Map<String, Value>,
+    pub(crate) past: Past,
+    /// Whether `session/new` took an earlier conversation up again.
+    pub(crate) adopted: bool,
+    /// Why it could not be stored.
     pub(crate) unstored: Option<StoreError>,
 }
 
+/// What is at hand of a session's history.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) head: Vec<Entry>,
+    pub(crate) tail: Vec<Entry>,
+    /// How many turns are between the two.
+    pub(crate) left_out: usize,
+    /// How many messages of the user there are in all.
+    pub(crate) turns: usize,
+    /// How many items could not be read.
+    pub(crate) damaged: usize,
+    /// Every idempotency key with the message inserted under it.
+    pub(crate) keys: Vec<(String, MessageId)>,
+}
+
+/// Where a fresh session begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) cwd: PathBuf,
+    pub(crate) additional_roots: Vec<PathBuf>,
+    pub(crate) name: Option<String>,
+    pub(crate) options: Map<String, Value>,
+}
+
+impl Opened {
+    fn stored(claim: Claim, lease: Lease, stored: StoredWindow) -> Self {
+        let (meta, past) = Past::of(stored);
+        Self {
+            claim,
+            lease: Some(lease),
+            cwd: meta.cwd,
+            additional_roots: meta.additional_roots,
+            title: meta.name.or(meta.title),
+            grants: meta.grants,
+            options: meta.options,
+            past,
+            adopted: false,
+            unstored: None,
+        }
+    }
+}
+
+impl Past {
+    /// A history apart from whose it is.
+    pub(crate) fn of(stored: StoredWindow) -> (SessionMeta, Self) {
+        let StoredWindow { meta, head, tail, left_out, turns, damaged, keys } = stored;
+        (meta, Self { head, tail, left_out, turns, damaged, keys })
+    }
+}
+
 /// Opens a session.
-pub(crate) async fn open(shared: &Shared, opening: &Opening) -> Result<Opened, ServerError> {
+pub(crate) async fn open(shared: &Shared, seat: &Seat, opening: Opening) -> Result<Opened, ServerError> {
     match opening {
         Opening::New { request, adopt } => {
             let cwd = directory(shared, "cwd", &request.cwd).await?;
             let roots = directories(shared, &request.additional_directories).await?;
-            if let Some(closed) = adopt.as_ref()
-                && let Some(opened) = adopted(shared, &cwd, closed, &roots).await
-            {
-                return Ok(opened);
-            }
-            create(shared, cwd, roots).await
+            let alone = seat.settle(&cwd);
+            let place = Place { cwd, additional_roots: roots, name: None, options: Map::new() };
+            let earlier = if adopt && alone { adopted(shared, seat, &place).await } else { None };
+            let opened = match earlier {
+                Some(opened) => opened,
+                None => fresh(shared, seat.view(), place).await,
+            };
+            seat.answer_to(opened.claim.session());
+            Ok(opened)
         }
-        Opening::Stored(request) => stored(shared, request).await,
+        Opening::Stored { request, claim, after } => {
+            let opened = stored(shared, &request, claim, after).await?;
+            seat.settle(&opened.cwd);
+            Ok(opened)
+        }
     }
 }
 
@@ -78,7 +143,7 @@ pub(crate) async fn directory(shared: &Shared, field: &str, spelled: &str) -> Re
     }
 }
 
-async fn directories(shared: &Shared, spelled: &[String]) -> Result<Vec<PathBuf>, ServerError> {
+pub(crate) async fn directories(shared: &Shared, spelled: &[String]) -> Result<Vec<PathBuf>, ServerError> {
     let mut roots = Vec::with_capacity(spelled.len());
     for path in spelled {
         if Path::new(path).is_relative() {
@@ -91,45 +156,48 @@ async fn directories(shared: &Shared, spelled: &[String]) -> Result<Vec<PathBuf>
 }
 
 /// The folder's last session, unless it was closed earlier, is open elsewhere or cannot be read.
-async fn adopted(
-    shared: &Shared,
-    cwd: &Path,
-    closed: &HashSet<SessionId>,
-    roots: &[PathBuf],
-) -> Option<Opened> {
-    let latest = shared.store.latest(cwd).await.ok()??;
-    if closed.contains(&latest.id) {
+async fn adopted(shared: &Shared, seat: &Seat, place: &Place) -> Option<Opened> {
+    let latest = shared.store.latest(&place.cwd).await.ok()??;
+    if shared.views.is_closed(&latest.id) {
         return None;
     }
-    let lease = shared.store.lease(&latest.id).await.ok()?;
-    let StoredSession { mut meta, entries, damaged } = shared.store.load(&latest.id).await.ok()?;
-    roots.clone_into(&mut meta.additional_roots);
-    Some(Opened { meta, entries, damaged, adopted: true, lease: Some(lease), unstored: None })
+    let (claim, after) = shared.views.claim(seat.view(), &latest.id).ok()?;
+    let opened = reopen(shared, claim, after, Replay::Window).await.ok()?;
+    Some(Opened { additional_roots: place.additional_roots.clone(), adopted: true, ..opened })
 }
 
 /// A new session. When it cannot be stored it is opened all the same, and the user is told.
-async fn create(
-    shared: &Shared,
-    cwd: PathBuf,
-    additional_roots: Vec<PathBuf>,
-) -> Result<Opened, ServerError> {
+pub(crate) async fn fresh(shared: &Shared, view: ViewId, place: Place) -> Opened {
     let now = shared.clock.now();
+    let id = SessionId::from(shared.ids.fresh(IdKind::Session));
+    let Place { cwd, additional_roots, name, options } = place;
     let meta = SessionMeta {
-        id: SessionId::from(shared.ids.fresh(IdKind::Session)),
+        id: id.clone(),
         cwd,
         additional_roots,
-        name: None,
+        name,
         title: None,
         created_at: now,
         updated_at: now,
         grants: Vec::new(),
-        options: serde_json::Map::new(),
+        options,
     };
     let (lease, unstored) = match kept(shared, &meta).await {
         Ok(lease) => (Some(lease), None),
         Err(error) => (None, Some(error)),
     };
-    Ok(Opened { meta, entries: Vec::new(), damaged: 0, adopted: false, lease, unstored })
+    Opened {
+        claim: shared.views.claim_new(view, &id),
+        lease,
+        cwd: meta.cwd,
+        additional_roots: meta.additional_roots,
+        title: meta.name,
+        grants: Vec::new(),
+        options: meta.options,
+        past: Past::default(),
+        adopted: false,
+        unstored,
+    }
 }
 
 /// Stores a new session. It is leased first: once it can be found, another process may take it for the folder's last.
@@ -139,33 +207,58 @@ async fn kept(shared: &Shared, meta: &SessionMeta) -> Result<Lease, StoreError> 
     Ok(lease)
 }
 
-async fn stored(shared: &Shared, request: &OpenSession) -> Result<Opened, ServerError> {
+/// A stored session that was claimed, with what is shown of it.
+pub(crate) async fn reopen(
+    shared: &Shared,
+    claim: Claim,
+    after: Option<CancellationToken>,
+    how: Replay,
+) -> Result<Opened, StoreError> {
+    if let Some(after) = after {
+        after.cancelled().await;
+    }
+    let lease = shared.store.lease(claim.session()).await?;
+    let stored = shared.store.window(claim.session(), span(how)).await?;
+    Ok(Opened::stored(claim, lease, stored))
+}
+
+/// How much of a history has to be at hand.
+pub(crate) fn span(how: Replay) -> Span {
+    replay::window(how).map_or(Span { first_turns: 0, last_turns: 0 }, |window| window.span())
+}
+
+async fn stored(
+    shared: &Shared,
+    request: &OpenSession,
+    claim: Claim,
+    after: Option<CancellationToken>,
+) -> Result<Opened, ServerError> {
+    // A session that is still being closed may be there only once that is done.
+    if let Some(after) = after {
+        after.cancelled().await;
+    }
     let meta = shared.store.meta(&request.session).await?;
-    same_directory(shared, &meta, &request.cwd).await?;
-    let roots = directories(shared, &request.additional_directories).await?;
-    let lease = shared.store.lease(&meta.id).await?;
-    let StoredSession { mut meta, entries, damaged } = shared.store.load(&meta.id).await?;
-    meta.additional_roots = roots;
-    Ok(Opened { meta, entries, damaged, adopted: false, lease: Some(lease), unstored: None })
+    same_directory(shared, &meta.cwd, &meta.id, &request.cwd).await?;
+    let additional_roots = directories(shared, &request.additional_directories).await?;
+    let opened = reopen(shared, claim, None, request.replay).await?;
+    Ok(Opened { additional_roots, ..opened })
 }
 
 /// Whether the client means the session's own folder. A session whose folder is gone can still be opened under
 /// the path it had.
 pub(crate) async fn same_directory(
     shared: &Shared,
-    meta: &SessionMeta,
+    own: &Path,
+    session: &SessionId,
     spelled: &str,
 ) -> Result<(), ServerError> {
-    if Path::new(spelled) == meta.cwd {
+    if Path::new(spelled) == own {
         return Ok(());
     }
     let path = directory(shared, "cwd", spelled).await?;
-    if path == meta.cwd {
+    if path == own {
         return Ok(());
     }
-    let own = meta.cwd.display();
-    Err(ServerError::InvalidParams(format!(
-        "cwd: session {} belongs to `{own}`, not to `{spelled}`",
-        meta.id
-    )))
+    let own = own.display();
+    Err(ServerError::InvalidParams(format!("cwd: session {session} belongs to `{own}`, not to `{spelled}`")))
 }

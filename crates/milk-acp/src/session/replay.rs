@@ -2,32 +2,94 @@
 //!
 //! Knows nothing of protocol versions or of sending.
 
-use session_model::{Content, Entry, Event, Item, MessageId, Role, SessionId};
-use session_store::fold::{Window, replay};
+use session_model::{Content, Event, MessageId, Role, SessionId, ToolCallId};
+use session_store::fold::{Window, replay_window};
 
 use crate::command::Replay;
+use crate::session::open::Past;
 
-/// The history as events, oldest first.
-pub(crate) fn events(entries: &[Entry], how: Replay, thoughts: bool) -> Vec<Event> {
-    let mut window = match how {
-        Replay::Nothing => return Vec::new(),
-        Replay::Window => Window::BOUNDED,
-        Replay::Everything => Window::FULL,
-    };
-    window.thoughts = thoughts;
-    replay(entries, &window)
+/// How the ids of imported items begin: they tell a place in a history, and not whose.
+const PLACE: &str = "hist-";
+/// How many characters of a session's id tell it from others at a glance.
+const SHORT: usize = 8;
+
+/// How much is shown.
+pub(crate) fn window(how: Replay) -> Option<Window> {
+    match how {
+        Replay::Nothing => None,
+        Replay::Window => Some(Window::BOUNDED),
+        Replay::Everything => Some(Window::FULL),
+    }
 }
 
-/// How many turns there are.
-pub(crate) fn turns(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| matches!(entry.item, Item::User { .. })).count()
+/// The history as events, oldest first. `session` is given when the client's pane showed another one before: ids
+/// that only tell a place are then told apart by it.
+pub(crate) fn events(past: &Past, how: Replay, thoughts: bool, session: Option<&SessionId>) -> Vec<Event> {
+    let Some(mut window) = window(how) else { return Vec::new() };
+    window.thoughts = thoughts;
+    let mut events = replay_window(&past.head, &past.tail, past.left_out, &window);
+    if let Some(session) = session {
+        let short = short(session);
+        for event in &mut events {
+            qualify(event, &short);
+        }
+    }
+    events
+}
+
+fn qualify(event: &mut Event, short: &str) {
+    let qualified = |id: &str| id.strip_prefix(PLACE).map(|place| format!("{PLACE}{short}-{place}"));
+    match event {
+        Event::Message { id, .. } | Event::MessageDelta { id, .. } => {
+            if let Some(other) = qualified(id.as_str()) {
+                *id = MessageId::from(other);
+            }
+        }
+        Event::ToolCall(update) => {
+            if let Some(other) = qualified(update.id.as_str()) {
+                update.id = ToolCallId::from(other);
+            }
+        }
+        Event::ToolOutput { id, .. } => {
+            if let Some(other) = qualified(id.as_str()) {
+                *id = ToolCallId::from(other);
+            }
+        }
+        Event::Plan(_)
+        | Event::PlanRemoved(_)
+        | Event::Usage(_)
+        | Event::Commands(_)
+        | Event::Options(_)
+        | Event::Title(_)
+        | Event::Foreground(_)
+        | Event::Routed(_)
+        | Event::Warning(_)
+        | Event::Notice(_)
+        | Event::ReplayComplete => {}
+    }
+}
+
+/// A session's id, shortened for people.
+pub(crate) fn short(session: &SessionId) -> String {
+    session.as_str().chars().take(SHORT).collect()
+}
+
+/// `n` turns, in words.
+pub(crate) fn count(turns: usize) -> String {
+    format!("{turns} turn{}", if turns == 1 { "" } else { "s" })
 }
 
 /// The line that says that an earlier conversation goes on.
 pub(crate) fn resumed_notice(id: MessageId, session: &SessionId, turns: usize) -> Event {
-    let short: String = session.as_str().chars().take(8).collect();
     let plural = if turns == 1 { "" } else { "s" };
-    let text =
-        format!("resumed session {short} — {turns} earlier turn{plural}; /export prints the full transcript");
+    let text = format!(
+        "resumed session {} — {turns} earlier turn{plural}; /export prints the full transcript",
+        short(session)
+    );
+    line(id, text)
+}
+
+/// A line of milk's own in the conversation.
+pub(crate) fn line(id: MessageId, text: String) -> Event {
     Event::Message { id, role: Role::Agent, content: vec![Content::text(text)] }
 }

@@ -26,6 +26,9 @@ use crate::session::core::Outcome;
 /// How long a cancelled turn may take to end by itself before it is dropped.
 pub(crate) const TURN_GRACE: Duration = Duration::from_secs(2);
 
+/// How much of the history a turn looks back on, in bytes as stored: more than any model's window takes.
+const HISTORY_BYTES: usize = 4 * 1024 * 1024;
+
 /// Everything a turn's task starts from.
 #[derive(Debug)]
 pub(crate) struct TurnPlan {
@@ -75,12 +78,7 @@ impl RunningTurn {
         message: MessageId,
         parent: &CancellationToken,
     ) -> Self {
-        Self::spawn(parent, |io| async move {
-            match command(invocation, cx, message, &io).await {
-                Ok(changes) => (Outcome::Done { stop: StopReason::EndTurn, usage: None }, changes),
-                Err(Interrupted) => (Outcome::Interrupted, Vec::new()),
-            }
-        })
+        Self::spawn(parent, |io| async move { command(invocation, cx, message, &io).await })
     }
 
     fn spawn<F>(parent: &CancellationToken, work: impl FnOnce(TurnIo) -> F) -> Self
@@ -159,15 +157,27 @@ fn panicked(error: &JoinError) -> Outcome {
     })
 }
 
+/// What a command did is done, whether or not its words are still wanted.
 async fn command(
     invocation: Invocation,
     cx: CommandCx,
     id: MessageId,
     io: &TurnIo,
-) -> Result<Vec<Change>, Interrupted> {
-    let said = io.or_cancelled(commands::run(invocation, cx)).await?;
-    io.emit(Event::MessageDelta { id, role: Role::Agent, content: Content::text(said.text) }).await?;
-    Ok(said.changes)
+) -> (Outcome, Vec<Change>) {
+    let said = if invocation.is_whole() {
+        commands::run(invocation, cx).await
+    } else {
+        match io.or_cancelled(commands::run(invocation, cx)).await {
+            Ok(said) => said,
+            Err(Interrupted) => return (Outcome::Interrupted, Vec::new()),
+        }
+    };
+    let words = Event::MessageDelta { id, role: Role::Agent, content: Content::text(said.text) };
+    let outcome = match io.emit(words).await {
+        Ok(()) => Outcome::Done { stop: StopReason::EndTurn, usage: None },
+        Err(Interrupted) => Outcome::Interrupted,
+    };
+    (outcome, said.changes)
 }
 
 async fn run(plan: TurnPlan, io: TurnIo) -> Outcome {
@@ -193,9 +203,9 @@ async fn attempt(plan: TurnPlan, io: &TurnIo) -> Result<Outcome, Interrupted> {
     }
 }
 
-/// Everything before this turn: what the store has, and what it could not take.
+/// What was before this turn, as far as a model can use it: what the store has, and what it could not take.
 async fn history(plan: &TurnPlan, io: &TurnIo) -> Result<Arc<[Entry]>, Interrupted> {
-    let (mut entries, trouble) = match plan.store.load(&plan.session).await {
+    let (mut entries, trouble) = match plan.store.recent(&plan.session, HISTORY_BYTES).await {
         Ok(stored) if stored.damaged > 0 => {
             let text = format!("{} damaged items of this session were left out", stored.damaged);
             (stored.entries, Some(text))

@@ -13,7 +13,13 @@ fn run(inputs: Vec<Input>) -> String {
 }
 
 fn terms() -> Terms {
-    Terms { show_thoughts: true, withdrawing_cancels: true, ..Terms::default() }
+    Terms {
+        handle: "h".into(),
+        show_thoughts: true,
+        by_segment: false,
+        withdrawing_cancels: true,
+        inserted: HashMap::new(),
+    }
 }
 
 fn run_on(core: &mut Core, inputs: Vec<Input>) -> String {
@@ -38,6 +44,8 @@ fn name(input: &Input) -> String {
         Input::Answered(id, answer) => format!("answered {id} {answer:?}"),
         Input::Ended(outcome) => format!("ended {outcome:?}"),
         Input::ShowThoughts(show) => format!("show thoughts {show}"),
+        Input::Bound(keys) => format!("bound, {} keys", keys.len()),
+        Input::Attached(handle) => format!("attached as {handle}"),
     }
 }
 
@@ -57,6 +65,7 @@ fn told(effect: &Effect) -> String {
         Effect::CancelTurn => "cancel the turn".to_owned(),
         Effect::Withdraw(id) => format!("withdraw {id}"),
         Effect::Settle(id, answer) => format!("settle {id} {answer:?}"),
+        Effect::Speak(handle) => format!("speak as {handle}"),
     }
 }
 
@@ -103,6 +112,7 @@ fn prompt(number: u64) -> Input {
 fn prompt_with(number: u64, ack: Ack, key: Option<&str>) -> Input {
     Input::Prompt(NewPrompt {
         reply: ReplyId(number),
+        handle: "h".into(),
         content: vec![Content::text(format!("prompt {number}"))],
         ack,
         key: key.map(str::to_owned),
@@ -279,6 +289,29 @@ fn a_command_is_told_and_kept_nowhere() {
         Input::Prompt(NewPrompt { local: true, ..prompt }),
         says("Commands: …"),
         done()
+    ]));
+}
+
+#[test]
+fn a_turn_is_told_under_the_handle_its_prompt_came_by() {
+    let Input::Prompt(other) = prompt(2) else { unreachable!() };
+    assert_snapshot!(run(vec![
+        prompt(1),
+        Input::Prompt(NewPrompt { handle: "alias".into(), ..other }),
+        done(),
+        Input::Attached("alias".into()),
+        done(),
+        Input::Attached("h".into()),
+    ]));
+}
+
+#[test]
+fn keys_are_those_of_the_session_that_is_shown() {
+    assert_snapshot!(run(vec![
+        Input::Bound(HashMap::from([("k".to_owned(), MessageId::from("stored"))])),
+        prompt_with(1, Ack::Insertion, Some("k")),
+        Input::Bound(HashMap::new()),
+        prompt_with(2, Ack::Insertion, Some("k")),
     ]));
 }
 

@@ -3,10 +3,12 @@
 //! Knows nothing of who listens.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use session_model::{Answer, Ask, Event, Grant};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 /// How many signals may wait unread. Small, so that a slow client stops the model soon; more than one, so that
@@ -34,6 +36,36 @@ pub struct Interrupted;
 pub struct TurnIo {
     signals: mpsc::Sender<TurnSignal>,
     cancel: CancellationToken,
+    /// How many signals were sent, by all clones.
+    sent: Arc<AtomicU64>,
+    /// How many the listener has dealt with, where it says so.
+    taken: Option<watch::Receiver<u64>>,
+}
+
+/// The end of a listener who says when a signal was dealt with: by asking for the next one.
+#[derive(Debug)]
+pub struct TurnSignals {
+    signals: mpsc::Receiver<TurnSignal>,
+    received: u64,
+    taken: watch::Sender<u64>,
+}
+
+impl TurnSignals {
+    /// The next signal; `None` when the turn is over. Asking says that all signals received before, by this or by
+    /// [`Self::try_recv`], were dealt with: kept, if they are to be kept. Cancel safe.
+    pub async fn recv(&mut self) -> Option<TurnSignal> {
+        self.taken.send_replace(self.received);
+        let signal = self.signals.recv().await?;
+        self.received += 1;
+        Some(signal)
+    }
+
+    /// A signal that waits already. Says nothing of those before.
+    pub fn try_recv(&mut self) -> Option<TurnSignal> {
+        let signal = self.signals.try_recv().ok()?;
+        self.received += 1;
+        Some(signal)
+    }
 }
 
 impl TurnIo {
@@ -41,7 +73,16 @@ impl TurnIo {
     #[must_use]
     pub fn channel(cancel: CancellationToken) -> (Self, mpsc::Receiver<TurnSignal>) {
         let (signals, listener) = mpsc::channel(SIGNAL_QUEUE);
-        (Self { signals, cancel }, listener)
+        (Self { signals, cancel, sent: Arc::default(), taken: None }, listener)
+    }
+
+    /// The same, with a listener who says what was dealt with, so that [`Self::settled`] can wait for it.
+    #[must_use]
+    pub fn acknowledged(cancel: CancellationToken) -> (Self, TurnSignals) {
+        let (io, signals) = Self::channel(cancel);
+        let (taken, watched) = watch::channel(0);
+        let listener = TurnSignals { signals, received: 0, taken };
+        (Self { taken: Some(watched), ..io }, listener)
     }
 
     /// Says that something happened. Waits while the listener is busy: this is how a slow client slows the model.
@@ -68,6 +109,19 @@ impl TurnIo {
         let (answer, answered) = oneshot::channel();
         self.send(TurnSignal::Ask(ask, answer)).await?;
         self.or_cancelled(answered).await?.map_err(|_| Interrupted)
+    }
+
+    /// Waits until the listener has dealt with everything sent so far: what must be kept is kept then. A listener
+    /// who does not say so (see [`Self::channel`]) is not waited for.
+    ///
+    /// # Errors
+    /// [`Interrupted`] once the turn is cancelled or nobody listens any more.
+    pub async fn settled(&self) -> Result<(), Interrupted> {
+        let Some(taken) = &self.taken else { return Ok(()) };
+        let sent = self.sent.load(Ordering::Acquire);
+        let mut taken = taken.clone();
+        let settled = self.or_cancelled(taken.wait_for(|taken| *taken >= sent)).await?;
+        settled.map(drop).map_err(|_| Interrupted)
     }
 
     /// Runs `work` until it is done or the turn is cancelled.
@@ -103,7 +157,11 @@ impl TurnIo {
     }
 
     async fn send(&self, signal: TurnSignal) -> Result<(), Interrupted> {
-        self.or_cancelled(self.signals.send(signal)).await?.map_err(|_| Interrupted)
+        let place = self.or_cancelled(self.signals.reserve()).await?.map_err(|_| Interrupted)?;
+        // Counted before it can be received, so that it is never dealt with before it was sent.
+        self.sent.fetch_add(1, Ordering::Release);
+        place.send(signal);
+        Ok(())
     }
 }
 
@@ -196,6 +254,38 @@ mod tests {
         assert_eq!(answer, Err(Interrupted));
         drop(listener);
         assert_eq!(io.emit(delta("a")).await, Err(Interrupted));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_said_is_settled_when_the_listener_asks_for_more() {
+        let (io, mut listener) = TurnIo::acknowledged(CancellationToken::new());
+        io.settled().await.unwrap();
+        io.emit(delta("a")).await.unwrap();
+        io.emit(delta("b")).await.unwrap();
+        let waits = async || tokio::time::timeout(Duration::from_secs(1), io.settled()).await.is_err();
+        assert!(waits().await, "nothing was received");
+        assert!(listener.recv().await.is_some());
+        assert!(listener.try_recv().is_some());
+        assert!(waits().await, "received is not dealt with");
+        let (settled, more) = tokio::join!(io.settled(), async {
+            tokio::time::timeout(Duration::from_secs(1), listener.recv()).await.is_ok()
+        });
+        assert_eq!((settled, more), (Ok(()), false));
+        io.emit(delta("c")).await.unwrap();
+        drop(listener);
+        assert_eq!(io.settled().await, Err(Interrupted));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_listener_that_says_nothing_is_not_waited_for_and_a_cancel_ends_the_wait() {
+        let (io, _listener) = TurnIo::channel(CancellationToken::new());
+        io.emit(delta("a")).await.unwrap();
+        assert_eq!(io.settled().await, Ok(()));
+        let cancel = CancellationToken::new();
+        let (io, _listener) = TurnIo::acknowledged(cancel.clone());
+        io.emit(delta("a")).await.unwrap();
+        let (settled, ()) = tokio::join!(io.settled(), async { cancel.cancel() });
+        assert_eq!(settled, Err(Interrupted));
     }
 
     #[tokio::test(start_paused = true)]

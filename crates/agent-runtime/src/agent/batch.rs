@@ -52,7 +52,12 @@ struct Received {
     told: ModelCall,
     row: ToolCallUpdate,
     /// The tool and its arguments, or why there are none.
-    usable: Result<(Arc<dyn Tool>, Map<String, Value>), String>,
+    usable: Result<Usable, String>,
+}
+
+struct Usable {
+    tool: Arc<dyn Tool>,
+    args: Map<String, Value>,
 }
 
 /// One call on its way.
@@ -123,7 +128,7 @@ impl<'a> Batch<'a> {
             arguments: Value::Object(args.clone().unwrap_or_default()).to_string(),
         };
         let usable = match (tool, args) {
-            (Some(tool), Ok(args)) => Ok((tool, args)),
+            (Some(tool), Ok(args)) => Ok(Usable { tool, args }),
             (None, _) => Err(self.unknown(&call.name)),
             (Some(_), Err(why)) => Err(why),
         };
@@ -141,7 +146,7 @@ impl<'a> Batch<'a> {
         let mut stretch: Vec<Call> = Vec::new();
         while let Some(next) = calls.front() {
             let state = match &next.usable {
-                Ok((tool, args)) => {
+                Ok(Usable { tool, args }) => {
                     let plan = self.plan(tool, args).await?;
                     if stretch.iter().any(|call| call.may_change(&plan)) {
                         break;

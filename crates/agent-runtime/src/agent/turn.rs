@@ -74,6 +74,8 @@ impl<'a> Turn<'a> {
     pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {
         let limit = self.agent.limits.max_requests.max(1);
         for step in 0..limit {
+            // What tools did is kept before the model builds on it.
+            self.waits.settled().await?;
             let reply = self.ask_model().await?;
             if let Some(stop) = self.take(u32::try_from(step).unwrap_or(u32::MAX), reply).await? {
                 return Ok(self.end(stop));

@@ -52,6 +52,11 @@ impl Waits {
         self.users_time(self.io.granted(grant)).await
     }
 
+    /// Waits until what was said is kept.
+    pub(super) async fn settled(&self) -> Result<(), Interrupted> {
+        self.users_time(self.io.settled()).await
+    }
+
     async fn users_time<F: Future>(&self, work: F) -> F::Output {
         let began = Instant::now();
         let output = work.await;

@@ -102,3 +102,15 @@ async fn a_failure_is_told_and_shown() {
     assert_eq!(outcome.log[2], r#"call-1 Failed out {"error":"no such file"}"#);
     assert_eq!(told(&model.requests()), [r#"{"error":"no such file"}"#]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_told_of_a_result_once_the_session_has_kept_it() {
+    let rig = Rig::new(calls(&["look"])).tool(Fake::new("look", Behaviour::Say("seen")));
+    let mut running = rig.start();
+    running.until("call-1 Completed").await;
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(running.model.requests().len(), 1, "the result is not kept yet");
+    let model = std::sync::Arc::clone(&running.model);
+    running.finish().await;
+    assert_eq!(told(&model.requests()), [r#"{"output":"seen"}"#]);
+}

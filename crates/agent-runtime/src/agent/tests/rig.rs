@@ -12,13 +12,12 @@ use session_model::{
     Answer, Ask, Content, Entry, Event, GrantScope, OptionId, PermissionAsk, Role, SessionId, ToolCallUpdate,
     ToolContent, ToolKind, TurnId,
 };
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, Limits};
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
-use crate::io::{TurnIo, TurnSignal};
+use crate::io::{TurnIo, TurnSignal, TurnSignals};
 use crate::provider::{ModelMessage, ModelRequest, ToolSchema};
 use crate::scripted::{Line, Scripted};
 use crate::tools::registry::ToolRegistry;
@@ -52,7 +51,7 @@ pub(super) struct Running {
     pub(super) log: Vec<String>,
     rows: Vec<ToolCallUpdate>,
     answers: VecDeque<Answer>,
-    signals: mpsc::Receiver<TurnSignal>,
+    signals: TurnSignals,
     task: JoinSet<Result<TurnEnd, TurnError>>,
 }
 
@@ -107,7 +106,7 @@ impl Rig {
     pub(super) fn start(self) -> Running {
         let ids = Arc::new(SequentialIds::default());
         let agent = Agent::new(Arc::<Scripted>::clone(&self.model), self.tools, ids).with_limits(self.limits);
-        let (io, signals) = TurnIo::channel(self.cancel.clone());
+        let (io, signals) = TurnIo::acknowledged(self.cancel.clone());
         let input = TurnInput {
             session: SessionId::from("s"),
             turn: TurnId::from("now"),

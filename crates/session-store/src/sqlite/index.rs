@@ -5,6 +5,8 @@
 //! the thread does that when nothing else waits, and a search does what is left. Indexing costs as much as some
 //! appends and now and then much more, which the answer of a model must not wait for.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::fault::Fault;
@@ -32,6 +34,14 @@ pub(super) fn note(conn: &Connection, n: i64, seq: i64) -> Result<(), Fault> {
 pub(super) fn is_behind(conn: &Connection) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM unindexed)";
     Ok(conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// As [`step`], but begins a damaged index anew: once, as long as `rebuilt` is not set.
+pub(super) fn step_or_rebuild(conn: &Connection, rebuilt: &AtomicBool) -> Result<(), Fault> {
+    match alone(conn, step) {
+        Err(fault) if is_damage(&fault) && !rebuilt.swap(true, Ordering::Relaxed) => rebuild(conn),
+        other => other,
+    }
 }
 
 /// Indexes some of the messages that are not, inside a transaction of the caller's.
@@ -80,11 +90,9 @@ fn session(
 
 /// Takes a session's messages out. Before its items are deleted.
 pub(super) fn forget(conn: &Connection, n: i64) -> Result<(), Fault> {
-    match forgotten(conn, n) {
-        Err(Fault::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
-            // A session must not outlive its deletion because of the index.
-            rebuild(conn)?;
-        }
+    match alone(conn, |conn| forgotten(conn, n)) {
+        // A session must not outlive its deletion because of the index.
+        Err(fault) if is_damage(&fault) => rebuild(conn)?,
         other => other?,
     }
     conn.prepare_cached("DELETE FROM unindexed WHERE session = ?1")?.execute([n])?;
@@ -97,6 +105,26 @@ fn forgotten(conn: &Connection, n: i64) -> Result<(), Fault> {
             AND seq < coalesce((SELECT seq FROM unindexed WHERE session = ?1), 1 << ?2))";
     conn.prepare_cached(sql)?.execute(params![n, SEQ_BITS])?;
     Ok(())
+}
+
+/// Does some work on the index so that its failure undoes nothing else. The index is written when a further
+/// savepoint begins, or else with the commit, when a failure would be everybody's.
+fn alone(conn: &Connection, work: impl FnOnce(&Connection) -> Result<(), Fault>) -> Result<(), Fault> {
+    conn.execute_batch("SAVEPOINT of_index")?;
+    let write = "SAVEPOINT written; RELEASE written; RELEASE of_index";
+    let done = work(conn).and_then(|()| Ok(conn.execute_batch(write)?));
+    if done.is_err() {
+        conn.execute_batch("ROLLBACK TO of_index; RELEASE of_index")?;
+    }
+    done
+}
+
+/// Whether it is the index that is wrong: damaged, or not there.
+fn is_damage(fault: &Fault) -> bool {
+    let Fault::Sqlite(error) = fault else { return false };
+    // A lost list of its parts shows in numbers that are taken already.
+    let codes = [ErrorCode::DatabaseCorrupt, ErrorCode::ConstraintViolation, ErrorCode::Unknown];
+    error.sqlite_error_code().is_some_and(|code| codes.contains(&code))
 }
 
 /// Begins the index anew; every message is to be indexed again.

@@ -16,6 +16,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -44,8 +45,10 @@ impl SqliteStore {
 
     /// Returns when every message is in the full-text index.
     async fn indexed(&self) -> Result<(), StoreError> {
+        let rebuilt = Arc::new(AtomicBool::new(false));
         while self.database.read(index::is_behind).await? {
-            self.database.write(index::step).await?;
+            let rebuilt = Arc::clone(&rebuilt);
+            self.database.write(move |conn| index::step_or_rebuild(conn, &rebuilt)).await?;
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ mod migration;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod property;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod support;

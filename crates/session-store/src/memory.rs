@@ -60,13 +60,13 @@ impl SessionStore for MemoryStore {
     }
 
     async fn insert(&self, session: StoredSession) -> Result<(), StoreError> {
-        let mut keys = BTreeSet::new();
-        if let Some(twice) = session.entries.iter().filter_map(key_of).find(|key| !keys.insert(*key)) {
-            return Err(key_taken(twice));
-        }
         let mut sessions = lock(&self.sessions);
         if sessions.contains_key(&session.meta.id) {
             return Err(StoreError::Exists(session.meta.id));
+        }
+        let mut keys = BTreeSet::new();
+        if let Some(twice) = session.entries.iter().filter_map(key_of).find(|key| !keys.insert(*key)) {
+            return Err(key_taken(twice));
         }
         sessions.insert(session.meta.id.clone(), StoredSession { damaged: 0, ..session });
         Ok(())

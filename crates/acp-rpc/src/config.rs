@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::tap::{SharedTap, Tap};
+use crate::trace::{SharedContext, TraceContext};
 use crate::{RequestId, RpcError};
 
 /// How this protocol spells "forget that request of mine".
@@ -95,6 +96,7 @@ pub struct Config {
     /// Cancelling this token shuts the connection down from outside. Default: a token nobody else has.
     pub shutdown: CancellationToken,
     pub(crate) tap: Option<SharedTap>,
+    pub(crate) context: Option<SharedContext>,
 }
 
 impl Default for Config {
@@ -112,6 +114,7 @@ impl Default for Config {
             cancel_grace: Duration::from_millis(500),
             shutdown: CancellationToken::new(),
             tap: None,
+            context: None,
         }
     }
 }
@@ -212,6 +215,13 @@ impl Config {
     #[must_use]
     pub fn shutdown(mut self, token: CancellationToken) -> Self {
         self.shutdown = token;
+        self
+    }
+
+    /// Ties the spans of messages to traces that go on at the other side. Costs a copy of what is sent.
+    #[must_use]
+    pub fn trace_context(mut self, context: impl TraceContext) -> Self {
+        self.context = Some(SharedContext(Arc::new(context)));
         self
     }
 

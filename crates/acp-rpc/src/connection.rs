@@ -16,7 +16,7 @@ use crate::core::Core;
 use crate::dispatch::Dispatch;
 use crate::lines::{Filled, Line, Lines};
 use crate::tap::{Direction, SharedTap};
-use crate::{Config, ConnectionError, Peer, RpcError, Service};
+use crate::{Config, ConnectionError, Peer, RpcError, Service, trace};
 
 /// Runs a connection over a reader and a writer until the peer leaves, the writer breaks or it is shut down.
 ///
@@ -243,13 +243,14 @@ impl<S: Service> Input<S> {
 }
 
 fn handle<S: Service>(dispatch: &mut Dispatch<S>, tap: Option<&SharedTap>, line: &Line<'_>) {
-    if let Some(tap) = tap {
-        match line {
-            Line::Whole(line) | Line::Overlong(line) => tap.line(Direction::In, line),
-        }
-    }
     match line {
-        Line::Whole(line) => dispatch.line(line),
-        Line::Overlong(prefix) => dispatch.overlong(prefix),
+        Line::Whole(line) => {
+            trace::line(tap, Direction::In, line);
+            dispatch.line(line);
+        }
+        Line::Overlong(prefix) => {
+            trace::line(tap, Direction::In, prefix);
+            dispatch.overlong(prefix);
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::batch::Slot;
 use crate::in_flight::InFlight;
 use crate::outbox::{Charge, Outbox};
 use crate::pending::Pending;
+use crate::trace::SharedContext;
 use crate::{CancelMethod, Closed, Config, Policy, RequestId, RpcError, encode};
 
 /// A thread's scratch buffer that has grown beyond this is not kept.
@@ -24,6 +25,7 @@ pub(crate) struct Core {
     pub(crate) counters: Counters,
     pub(crate) cancel: Option<CancelMethod>,
     pub(crate) overload: RpcError,
+    pub(crate) context: Option<SharedContext>,
     /// Stop reading and drain.
     pub(crate) shutdown: CancellationToken,
     /// The parent of all request tokens.
@@ -54,6 +56,7 @@ impl Core {
             counters: Counters::default(),
             cancel: config.cancel,
             overload: config.overload.clone(),
+            context: config.context.clone(),
             shutdown: config.shutdown.child_token(),
             life: CancellationToken::new(),
             policy: Mutex::new(config.policy),

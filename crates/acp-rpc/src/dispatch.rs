@@ -121,11 +121,16 @@ impl<S: Service> Dispatch<S> {
         let responder =
             Responder::new(Arc::clone(&self.core), request.id.clone(), &request.method, withdrawal);
         let span = responder.span().clone();
-        let _entered = span.enter();
+        let context = self.core.context.as_ref();
         // The responder goes down with the panic and answers while it does.
-        let handled = std::panic::catch_unwind(AssertUnwindSafe(|| self.service.request(request, responder)));
+        let handled = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            if let Some(context) = context {
+                context.0.incoming(&span, &request.method, &request.params);
+            }
+            span.in_scope(|| self.service.request(request, responder));
+        }));
         if handled.is_err() {
-            tracing::error!("the service panicked over a request");
+            tracing::error!(parent: &span, "the service panicked over a request");
         }
     }
 
@@ -140,9 +145,16 @@ impl<S: Service> Dispatch<S> {
             }
             return;
         }
-        let handled = std::panic::catch_unwind(AssertUnwindSafe(|| self.service.notification(notification)));
+        let span = tracing::debug_span!("notification", method = notification.method);
+        let context = self.core.context.as_ref();
+        let handled = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            if let Some(context) = context {
+                context.0.incoming(&span, &notification.method, &notification.params);
+            }
+            span.in_scope(|| self.service.notification(notification));
+        }));
         if handled.is_err() {
-            tracing::error!("the service panicked over a notification");
+            tracing::error!(parent: &span, "the service panicked over a notification");
         }
     }
 

@@ -120,6 +120,22 @@ pub enum RequestError {
     Decode(String),
 }
 
+impl RequestError {
+    /// The code of the peer's error, if that is what it is.
+    #[must_use]
+    pub fn code(&self) -> Option<i64> {
+        match self {
+            Self::Rpc(error) => Some(error.code),
+            Self::Closed
+            | Self::Deadline
+            | Self::Malformed
+            | Self::TooLong
+            | Self::Encode
+            | Self::Decode(_) => None,
+        }
+    }
+}
+
 /// For a handler whose own request to the peer failed: the peer's error as it is, anything else as `-32603`.
 impl From<RequestError> for RpcError {
     fn from(error: RequestError) -> Self {

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -14,16 +15,13 @@ use crate::withdrawal::Withdrawal;
 
 #[derive(Debug)]
 pub(crate) struct InFlight {
-    table: Mutex<Table>,
+    accepted: Mutex<HashMap<RequestId, Accepted>>,
     limit: usize,
+    /// Taken out of the table, answer not queued yet. Grows under the table's lock.
+    answering: AtomicUsize,
+    /// Someone waits for `emptied`.
+    draining: AtomicBool,
     emptied: Notify,
-}
-
-#[derive(Debug, Default)]
-struct Table {
-    accepted: HashMap<RequestId, Accepted>,
-    /// Taken out, answer not queued yet.
-    answering: usize,
 }
 
 #[derive(Debug)]
@@ -48,17 +46,11 @@ impl Right<'_> {
 
 impl Drop for Right<'_> {
     fn drop(&mut self) {
-        let mut table = self.in_flight.lock();
-        table.answering -= 1;
-        if table.is_empty() {
+        self.in_flight.answering.fetch_sub(1, Ordering::SeqCst);
+        // Read after the count is lowered, as `emptied` reads the count after it is set: one of the two sees the other.
+        if self.in_flight.draining.load(Ordering::SeqCst) {
             self.in_flight.emptied.notify_waiters();
         }
-    }
-}
-
-impl Table {
-    fn is_empty(&self) -> bool {
-        self.accepted.is_empty() && self.answering == 0
     }
 }
 
@@ -71,7 +63,13 @@ pub(crate) enum Refused {
 
 impl InFlight {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { table: Mutex::default(), limit, emptied: Notify::new() }
+        Self {
+            accepted: Mutex::default(),
+            limit,
+            answering: AtomicUsize::new(0),
+            draining: AtomicBool::new(false),
+            emptied: Notify::new(),
+        }
     }
 
     pub(crate) fn accept(
@@ -80,9 +78,9 @@ impl InFlight {
         withdrawal: Arc<Withdrawal>,
         slot: Option<Slot>,
     ) -> Result<(), Refused> {
-        let mut table = self.lock();
-        let full = table.accepted.len() >= self.limit;
-        match table.accepted.entry(id.clone()) {
+        let mut accepted = self.lock();
+        let full = accepted.len() >= self.limit;
+        match accepted.entry(id.clone()) {
             Entry::Occupied(_) => Err(Refused::Duplicate(slot)),
             Entry::Vacant(_) if full => Err(Refused::Full(slot)),
             Entry::Vacant(place) => {
@@ -95,40 +93,47 @@ impl InFlight {
     /// The right to answer `id`; `None` if it was answered already.
     pub(crate) fn take(&self, id: &RequestId) -> Option<Right<'_>> {
         let mut table = self.lock();
-        let accepted = table.accepted.remove(id)?;
-        table.answering += 1;
+        let accepted = table.remove(id)?;
+        self.answering.fetch_add(1, Ordering::SeqCst);
+        drop(table);
         Some(Right { in_flight: self, slot: accepted.slot })
     }
 
     pub(crate) fn cancel(&self, id: &RequestId) {
-        let withdrawal = self.lock().accepted.get(id).map(|accepted| Arc::clone(&accepted.withdrawal));
+        let withdrawal = self.lock().get(id).map(|accepted| Arc::clone(&accepted.withdrawal));
         if let Some(withdrawal) = withdrawal {
             withdrawal.withdraw();
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lock().accepted.len()
+        self.lock().len()
     }
 
     /// The identifiers still unanswered, in a fixed order.
     pub(crate) fn ids(&self) -> Vec<RequestId> {
-        let mut ids: Vec<_> = self.lock().accepted.keys().cloned().collect();
+        let mut ids: Vec<_> = self.lock().keys().cloned().collect();
         ids.sort_unstable();
         ids
     }
 
     pub(crate) async fn emptied(&self) {
+        self.draining.store(true, Ordering::SeqCst);
         loop {
             let emptied = self.emptied.notified();
-            if self.lock().is_empty() {
+            if self.is_empty() {
                 return;
             }
             emptied.await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_empty(&self) -> bool {
+        let accepted = self.lock();
+        accepted.is_empty() && self.answering.load(Ordering::SeqCst) == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Accepted>> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -40,6 +40,7 @@ mod responder;
 mod service;
 pub mod stdio;
 pub mod tap;
+mod trace;
 mod withdrawal;
 
 pub use config::{BatchPolicy, CancelMethod, Config, IdPolicy, MalformedPolicy, Policy};
@@ -57,6 +58,7 @@ pub use responder::{Responder, Written};
 pub use service::Service;
 pub use tap::{Direction, Recorder, Recording, Tap};
 pub use tokio_util::sync::CancellationToken;
+pub use trace::TraceContext;
 
 /// The README's programs are compiled with the documentation tests.
 #[cfg(doctest)]

@@ -14,8 +14,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, Semaphore, TryAcquireError, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::Closed;
-use crate::tap::{Direction, SharedTap, each_line};
+use crate::tap::{Direction, SharedTap};
+use crate::{Closed, trace};
 
 /// A buffer that has grown beyond this is given back to the allocator once it is empty.
 const KEPT_CAPACITY: usize = 1 << 20;
@@ -227,9 +227,7 @@ impl Outbox {
             let Some((charge, written)) = self.next(&mut lines).await else {
                 return end(&mut writer).await;
             };
-            if let Some(tap) = tap {
-                each_line(&lines, |line| tap.line(Direction::Out, line));
-            }
+            trace::lines(tap, Direction::Out, &lines);
             if !lines.is_empty() {
                 writer.write_all(&lines).await?;
                 writer.flush().await?;

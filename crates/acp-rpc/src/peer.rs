@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::core::{Core, with_scratch};
 use crate::outbox::Charge;
@@ -50,7 +51,7 @@ impl Peer {
     /// # Errors
     /// [`Closed`] when the connection is.
     pub async fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<(), Closed> {
-        let Some(line) = notification(method, params) else { return self.check() };
+        let Some(line) = self.notification(method, params) else { return self.check() };
         let charge = self.core.outbox.admit(line.len()).await?;
         self.push(&line, charge)
     }
@@ -60,7 +61,7 @@ impl Peer {
     /// # Errors
     /// [`Closed`] when the connection is. `Ok(false)` when there is no room; nothing was sent.
     pub fn try_notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<bool, Closed> {
-        let Some(line) = notification(method, params) else { return self.check().map(|()| true) };
+        let Some(line) = self.notification(method, params) else { return self.check().map(|()| true) };
         let Some(charge) = self.core.outbox.try_admit(line.len())? else { return Ok(false) };
         self.push(&line, charge).map(|()| true)
     }
@@ -86,7 +87,7 @@ impl Peer {
         method: &str,
         params: &P,
     ) -> Result<(), Closed> {
-        with_scratch(|line| match encode::notification(line, method, params) {
+        with_scratch(|line| match self.encode_notification(line, method, params) {
             Ok(()) => {
                 // Taken only now: should `params` panic while being written, the permit's drop gives it back.
                 let charge = permit.charge.take().unwrap_or_default();
@@ -107,21 +108,19 @@ impl Peer {
         let Some((number, waiter)) = self.core.pending.open() else {
             return PendingResponse::failed(Arc::clone(&self.core), RequestError::Closed);
         };
+        let code = tracing::field::Empty;
+        let span = tracing::debug_span!("request", dir = "out", id = number, method, code);
         // Built first: whatever happens while the parameters are written, its drop clears the table.
-        let pending = PendingResponse::new(Arc::clone(&self.core), number, waiter);
-        let sent =
-            with_scratch(|line| match encode::request(line, &RequestId::Number(number), method, params) {
-                Ok(()) => self.core.push_line(line).map_err(|Closed| RequestError::Closed),
-                Err(error) => {
-                    tracing::error!(method, %error, "parameters have no JSON form");
-                    Err(RequestError::Encode)
-                }
-            });
-        match sent {
-            Ok(()) => {
-                tracing::debug!(method, id = number, "request sent");
-                pending.sent()
+        let pending = PendingResponse::new(Arc::clone(&self.core), number, waiter, span.clone());
+        let sent = with_scratch(|line| match self.encode_request(line, (&span, number), method, params) {
+            Ok(()) => self.core.push_line(line).map_err(|Closed| RequestError::Closed),
+            Err(error) => {
+                tracing::error!(method, %error, "parameters have no JSON form");
+                Err(RequestError::Encode)
             }
+        });
+        match sent {
+            Ok(()) => pending.sent(),
             Err(error) => PendingResponse::failed(Arc::clone(&self.core), error),
         }
     }
@@ -192,6 +191,39 @@ impl Peer {
         &self.core.life
     }
 
+    fn encode_notification<P: Serialize + ?Sized>(
+        &self,
+        line: &mut Vec<u8>,
+        method: &str,
+        params: &P,
+    ) -> Result<(), serde_json::Error> {
+        let Some(context) = &self.core.context else { return encode::notification(line, method, params) };
+        encode::notification(line, method, &context.attach(&Span::current(), method, params)?)
+    }
+
+    fn encode_request<P: Serialize + ?Sized>(
+        &self,
+        line: &mut Vec<u8>,
+        (span, number): (&Span, i64),
+        method: &str,
+        params: &P,
+    ) -> Result<(), serde_json::Error> {
+        let id = RequestId::Number(number);
+        let Some(context) = &self.core.context else { return encode::request(line, &id, method, params) };
+        encode::request(line, &id, method, &context.attach(span, method, params)?)
+    }
+
+    fn notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Option<Vec<u8>> {
+        let mut line = Vec::with_capacity(256);
+        match self.encode_notification(&mut line, method, params) {
+            Ok(()) => Some(line),
+            Err(error) => {
+                tracing::error!(method, %error, "parameters have no JSON form");
+                None
+            }
+        }
+    }
+
     fn push(&self, line: &[u8], charge: Charge) -> Result<(), Closed> {
         self.core.outbox.push(line, charge, None)
     }
@@ -213,17 +245,6 @@ impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(charge) = self.charge.take() {
             self.core.outbox.refund(charge);
-        }
-    }
-}
-
-fn notification<P: Serialize + ?Sized>(method: &str, params: &P) -> Option<Vec<u8>> {
-    let mut line = Vec::with_capacity(256);
-    match encode::notification(&mut line, method, params) {
-        Ok(()) => Some(line),
-        Err(error) => {
-            tracing::error!(method, %error, "parameters have no JSON form");
-            None
         }
     }
 }

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
+use tracing::Span;
 
 use crate::core::{Core, with_scratch};
 use crate::params::decode;
@@ -27,6 +28,7 @@ pub struct PendingResponse {
     number: i64,
     state: State,
     deadline: Option<Pin<Box<Sleep>>>,
+    span: Span,
 }
 
 #[derive(Debug)]
@@ -39,8 +41,8 @@ enum State {
 }
 
 impl PendingResponse {
-    pub(crate) fn new(core: Arc<Core>, number: i64, waiter: oneshot::Receiver<Outcome>) -> Self {
-        Self { core, number, state: State::Unsent(waiter), deadline: None }
+    pub(crate) fn new(core: Arc<Core>, number: i64, waiter: oneshot::Receiver<Outcome>, span: Span) -> Self {
+        Self { core, number, state: State::Unsent(waiter), deadline: None, span }
     }
 
     pub(crate) fn sent(mut self) -> Self {
@@ -52,7 +54,7 @@ impl PendingResponse {
     }
 
     pub(crate) fn failed(core: Arc<Core>, error: RequestError) -> Self {
-        Self { core, number: 0, state: State::Failed(error), deadline: None }
+        Self { core, number: 0, state: State::Failed(error), deadline: None, span: Span::none() }
     }
 
     /// The identifier the request was sent with.
@@ -124,7 +126,12 @@ impl Future for PendingResponse {
             State::Unsent(waiter) | State::Waiting(waiter) => {
                 if let Poll::Ready(outcome) = Pin::new(waiter).poll(cx) {
                     this.state = State::Done;
-                    return Poll::Ready(outcome.unwrap_or(Err(RequestError::Closed)));
+                    let outcome = outcome.unwrap_or(Err(RequestError::Closed));
+                    let code = outcome.as_ref().map_or_else(RequestError::code, |_| Some(0));
+                    if let Some(code) = code {
+                        this.span.record("code", code);
+                    }
+                    return Poll::Ready(outcome);
                 }
             }
             State::Failed(error) => {

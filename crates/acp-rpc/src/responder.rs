@@ -42,7 +42,7 @@ pub struct Responder {
 
 impl Responder {
     pub(crate) fn new(core: Arc<Core>, id: RequestId, method: &str, withdrawal: Arc<Withdrawal>) -> Self {
-        let span = tracing::debug_span!("request", %id, method, code = tracing::field::Empty);
+        let span = tracing::debug_span!("request", dir = "in", %id, method, code = tracing::field::Empty);
         Self { core, id, method: method.into(), withdrawal, written: None, span, spent: false }
     }
 

@@ -17,6 +17,8 @@ mod responders;
 #[cfg(test)]
 mod seeds;
 #[cfg(test)]
+mod spans;
+#[cfg(test)]
 mod stress;
 #[cfg(test)]
 mod support;

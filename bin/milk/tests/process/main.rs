@@ -4,11 +4,13 @@
 #![expect(clippy::expect_used, reason = "a test that cannot set its scene has failed")]
 
 mod crash;
+mod crowd;
 #[cfg(unix)]
 mod ending;
 mod input;
 mod output;
 mod program;
+mod random;
 mod sessions;
 mod sharing;
 mod surroundings;

@@ -54,7 +54,7 @@ async fn everything_is_logged_and_recorded_but_no_secret() {
         let mut client = Client::new(version, stdout, stdin);
         in_time(client.initialize()).await;
         let session = in_time(client.new_session(&home.work())).await;
-        let mut talk = Talk { client, session, seen: Vec::new() };
+        let mut talk = Talk { client, session, seen: Vec::new(), rest: Vec::new() };
         let id = talk.client.prompt(&talk.session, "Print something.").await;
         talk.allow().await;
         in_time(talk.client.response(&id)).await.expect("answered");

@@ -53,6 +53,12 @@ impl Home {
         self.root.path().join(name)
     }
 
+    /// What SQLite finds wrong with the sessions' database; `ok` when nothing.
+    pub(crate) fn integrity(&self) -> String {
+        let database = rusqlite::Connection::open(self.path("milk/sessions.db")).expect("it opens");
+        database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("it can be checked")
+    }
+
     /// The folder the program works in, by its real path.
     pub(crate) fn work(&self) -> PathBuf {
         self.path("work").canonicalize().expect("the folder is there")

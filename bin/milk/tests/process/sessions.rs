@@ -171,7 +171,7 @@ async fn pruning_says_what_it_does_and_leaves_what_is_open() {
     assert_eq!(milk(&home, &["import", &files[0], &files[1], &files[2], &files[3]]).await.code, Some(0));
     let (program, client) = connect(&home, Version::V2).await;
     let pid = program.pid();
-    let mut open = Talk { client, session: "old-open".to_owned(), seen: Vec::new() };
+    let mut open = Talk { client, session: "old-open".to_owned(), seen: Vec::new(), rest: Vec::new() };
     open.replay(&home).await.expect("it opens");
     let kept = format!(
         "milk: kept old-open: session old-open is open in another milk process, pid {pid}; close it there first\n"

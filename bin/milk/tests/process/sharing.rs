@@ -26,7 +26,8 @@ async fn a_session_is_open_in_one_process_at_a_time() {
             holder.ask("Where?").await;
             let pid = first.pid();
             let (second, client) = connect(&home, version).await;
-            let mut other = Talk { client, session: holder.session.clone(), seen: Vec::new() };
+            let mut other =
+                Talk { client, session: holder.session.clone(), seen: Vec::new(), rest: Vec::new() };
             let error = other.replay(&home).await.expect_err("the first has it");
             let told = format!("open in another milk process, pid {pid}");
             assert!(error.to_string().contains(&told), "{leaving:?} {version:?}: {error}");

@@ -19,7 +19,7 @@ async fn a_relative_folder_is_the_processs_own_with_a_warning() {
         let home = Home::with(&model);
         let (program, mut client) = connect(&home, version).await;
         let session = in_time(client.new_session(std::path::Path::new("."))).await;
-        let mut talk = Talk { client, session, seen: Vec::new() };
+        let mut talk = Talk { client, session, seen: Vec::new(), rest: Vec::new() };
         talk.ask("What does it say?").await;
         let heard = model.chats().pop().expect("the model was asked").body["messages"].to_string();
         assert!(heard.contains("forty-two"), "the file was read: {heard}");
@@ -43,7 +43,7 @@ async fn without_a_home_sessions_are_kept_in_memory_and_it_says_so() {
         let mut client = Client::new(version, stdout, stdin);
         in_time(client.initialize()).await;
         let session = in_time(client.new_session(&home.work())).await;
-        let mut talk = Talk { client, session, seen: Vec::new() };
+        let mut talk = Talk { client, session, seen: Vec::new(), rest: Vec::new() };
         talk.ask("What is in this project?").await;
         let transcript_so_far = talk.client.transcript();
         assert!(

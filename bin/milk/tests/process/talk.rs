@@ -12,6 +12,8 @@ pub(crate) struct Talk {
     pub(crate) session: String,
     /// In the order they came.
     pub(crate) seen: Vec<Value>,
+    /// What else came and nobody waited for.
+    pub(crate) rest: Vec<Value>,
 }
 
 /// Starts `milk serve` and says hello.
@@ -27,13 +29,13 @@ impl Talk {
     pub(crate) async fn start(home: &Home, version: Version) -> (Program, Self) {
         let (program, mut client) = connect(home, version).await;
         let session = in_time(client.new_session(&home.work())).await;
-        (program, Self { client, session, seen: Vec::new() })
+        (program, Self { client, session, seen: Vec::new(), rest: Vec::new() })
     }
 
     /// With a stored session in a new process; `seen` is the replay.
     pub(crate) async fn reopen(home: &Home, version: Version, session: &str) -> (Program, Self) {
         let (program, client) = connect(home, version).await;
-        let mut talk = Self { client, session: session.to_owned(), seen: Vec::new() };
+        let mut talk = Self { client, session: session.to_owned(), seen: Vec::new(), rest: Vec::new() };
         talk.replay(home).await.expect("it opens");
         (program, talk)
     }
@@ -91,11 +93,20 @@ impl Talk {
         self.seen.iter().find_map(printed_pid).expect("it was there")
     }
 
+    /// How many answers came that nobody waited for.
+    pub(crate) fn answers_left(&self) -> usize {
+        self.rest.iter().filter(|line| line.get("method").is_none() && line.get("result").is_some()).count()
+    }
+
     /// Adds the updates that came meanwhile to `seen`.
     pub(crate) fn collect(&mut self) {
-        let lines =
-            self.client.take_unclaimed().into_iter().filter(|line| line["method"] == "session/update");
-        self.seen.extend(lines.map(|mut line| line["params"]["update"].take()));
+        for mut line in self.client.take_unclaimed() {
+            if line["method"] == "session/update" {
+                self.seen.push(line["params"]["update"].take());
+            } else {
+                self.rest.push(line);
+            }
+        }
     }
 }
 

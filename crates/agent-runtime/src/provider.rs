@@ -62,6 +62,8 @@ pub enum ModelMessage {
         text: String,
         /// What it called, in order.
         calls: Vec<ModelCall>,
+        /// What the same provider wants back unread, in order (see [`ModelDelta::Kept`]).
+        kept: Vec<Value>,
     },
     /// The result of one call.
     ToolResult {
@@ -72,6 +74,14 @@ pub enum ModelMessage {
         /// What the model is told.
         output: String,
     },
+}
+
+impl ModelMessage {
+    /// The model's own words and calls, without anything its provider wants back.
+    #[must_use]
+    pub fn assistant(text: impl Into<String>, calls: Vec<ModelCall>) -> Self {
+        Self::Assistant { text: text.into(), calls, kept: Vec::new() }
+    }
 }
 
 /// A whole call as the model made it.
@@ -105,6 +115,9 @@ pub enum ModelDelta {
     Thought(String),
     /// A call, complete. Never sent for a call that was cut off.
     Call(ModelCall),
+    /// Something of the answer that its provider has to be given back as it is while the turn goes on (signed or
+    /// encrypted reasoning). It means nothing to anyone else, and a later turn can do without it.
+    Kept(Value),
     /// Tokens consumed; the last one counts.
     Usage(TokenUsage),
     /// The answer is whole.
@@ -174,7 +187,9 @@ pub enum ProviderError {
         reason: String,
     },
     /// The answer is not what the API promises.
-    #[error("{agent}: the server's answer makes no sense: {reason}; is `url` an OpenAI-compatible API?")]
+    #[error(
+        "{agent}: the server's answer makes no sense: {reason}; does the API at `url` fit the agent's `provider`?"
+    )]
     Malformed {
         /// The agent's name.
         agent: String,

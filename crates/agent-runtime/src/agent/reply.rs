@@ -1,6 +1,7 @@
 //! One answer of the model, said on as it comes in.
 
 use futures::StreamExt;
+use serde_json::Value;
 use session_model::source::{IdKind, Ids};
 use session_model::{Content, Event, MessageId, Notice, Role, Severity, TokenUsage};
 
@@ -14,6 +15,8 @@ pub(super) struct Reply {
     pub(super) text: String,
     pub(super) reasoning: String,
     pub(super) calls: Vec<ModelCall>,
+    /// What the provider wants back.
+    pub(super) kept: Vec<Value>,
     pub(super) finish: FinishReason,
     pub(super) usage: Option<TokenUsage>,
 }
@@ -44,12 +47,13 @@ impl Listener<'_> {
             said: Voice::new(Role::Agent),
             thought: Voice::new(Role::Thought),
             calls: Vec::new(),
+            kept: Vec::new(),
             usage: None,
         };
         match self.collect(request, &mut parts).await {
             Ok(finish) => {
-                let Parts { said, thought, calls, usage } = parts;
-                Ok(Reply { text: said.text, reasoning: thought.text, calls, finish, usage })
+                let Parts { said, thought, calls, kept, usage } = parts;
+                Ok(Reply { text: said.text, reasoning: thought.text, calls, kept, finish, usage })
             }
             Err(error) => {
                 let silent = parts.said.id.is_none() && parts.thought.id.is_none() && parts.calls.is_empty();
@@ -78,6 +82,7 @@ impl Listener<'_> {
                     }
                 }
                 Some(ModelDelta::Call(call)) => parts.calls.push(call),
+                Some(ModelDelta::Kept(value)) => parts.kept.push(value),
                 Some(ModelDelta::Usage(tokens)) => parts.usage = Some(tokens),
                 Some(ModelDelta::Finish(reason)) => return Ok(reason),
                 None => {
@@ -94,6 +99,7 @@ struct Parts {
     said: Voice,
     thought: Voice,
     calls: Vec<ModelCall>,
+    kept: Vec<Value>,
     usage: Option<TokenUsage>,
 }
 

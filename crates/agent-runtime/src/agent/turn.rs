@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use session_model::{ContextUsage, Event, Severity, StopReason, TokenUsage};
 
 use super::batch::{Batch, Done};
@@ -171,7 +171,7 @@ impl<'a> Turn<'a> {
         let cut = reply.finish == FinishReason::Length;
         let batch = Batch::new(self.agent, &self.input, &self.waits, step);
         let done = batch.knowing(std::mem::take(&mut self.causes)).run(reply.calls).await?;
-        self.remember(reply.text, done, hints(repetition, cut));
+        self.remember(reply.text, reply.kept, done, hints(repetition, cut));
         Ok(None)
     }
 
@@ -186,11 +186,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn remember(&mut self, text: String, done: Done, hints: Vec<String>) {
+    fn remember(&mut self, text: String, kept: Vec<Value>, done: Done, hints: Vec<String>) {
         self.input.permissions.grants.extend(done.grants);
         self.causes = done.causes;
         let calls = done.calls.iter().map(|(call, _)| call.clone()).collect();
-        self.messages.push(ModelMessage::Assistant { text, calls });
+        self.messages.push(ModelMessage::Assistant { text, calls, kept });
         for (call, output) in done.calls {
             self.digest.add(&call, &output);
             self.messages.push(ModelMessage::ToolResult { call_id: call.id, name: call.name, output });

@@ -143,7 +143,7 @@ fn worded(turn: &PastTurn, shows: impl Fn(usize) -> bool) -> Vec<ModelMessage> {
             call
         };
         let calls = step.calls.iter().enumerate().map(call).collect();
-        messages.push(ModelMessage::Assistant { text: step.text.clone(), calls });
+        messages.push(ModelMessage::assistant(step.text.clone(), calls));
         for PastCall { call, output, .. } in &step.calls {
             let output = if shows(place) { output.clone() } else { CLEARED.to_owned() };
             let (call_id, name) = (call.id.clone(), call.name.clone());
@@ -160,8 +160,7 @@ fn manifest(turn: &PastTurn) -> Vec<ModelMessage> {
     let said: Vec<&str> =
         turn.steps.iter().map(|step| step.text.as_str()).filter(|text| !text.is_empty()).collect();
     let text = [manifest_line(turn)].iter().map(String::as_str).chain(said).collect::<Vec<_>>().join("\n\n");
-    let mut messages =
-        vec![ModelMessage::User(turn.user.clone()), ModelMessage::Assistant { text, calls: Vec::new() }];
+    let mut messages = vec![ModelMessage::User(turn.user.clone()), ModelMessage::assistant(text, Vec::new())];
     conclude(&mut messages, turn.note);
     messages
 }
@@ -211,12 +210,12 @@ fn action(kind: ToolKind) -> &'static str {
 fn conclude(messages: &mut Vec<ModelMessage>, note: Option<&'static str>) {
     let Some(note) = note else { return };
     match messages.last_mut() {
-        Some(ModelMessage::Assistant { text, calls }) if calls.is_empty() => {
+        Some(ModelMessage::Assistant { text, calls, .. }) if calls.is_empty() => {
             text.push_str("\n\n");
             text.push_str(note);
         }
         Some(_) | None => {
-            messages.push(ModelMessage::Assistant { text: note.to_owned(), calls: Vec::new() });
+            messages.push(ModelMessage::assistant(note, Vec::new()));
         }
     }
 }

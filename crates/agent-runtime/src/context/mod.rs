@@ -103,10 +103,21 @@ pub fn total_size(messages: &[ModelMessage]) -> usize {
 fn size(message: &ModelMessage) -> usize {
     match message {
         ModelMessage::User(content) => content_size(content),
-        ModelMessage::Assistant { text, calls } => {
-            text.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
+        ModelMessage::Assistant { text, calls, kept } => {
+            let calls = calls.iter().map(|call| call.name.len() + call.arguments.len());
+            text.len() + calls.sum::<usize>() + kept.iter().map(json_size).sum::<usize>()
         }
         ModelMessage::ToolResult { output, .. } => output.len(),
+    }
+}
+
+/// The length of a value's texts; the rest of its form hardly counts.
+fn json_size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(json_size).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() + json_size(value)).sum(),
     }
 }
 

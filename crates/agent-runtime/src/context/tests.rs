@@ -53,7 +53,7 @@ fn sent(history: &[Entry], budget: usize) -> String {
 fn line(message: &ModelMessage) -> String {
     match message {
         ModelMessage::User(content) => format!("user: {}", session_model::text_of(content)),
-        ModelMessage::Assistant { text, calls } => {
+        ModelMessage::Assistant { text, calls, kept: _ } => {
             let calls: Vec<_> =
                 calls.iter().map(|call| format!(" {}={}({})", call.id, call.name, call.arguments)).collect();
             format!("model: {text}{}", calls.concat())
@@ -296,7 +296,7 @@ fn the_running_turn_sheds_old_outputs_but_never_unseen_ones() {
         name: "read_file".to_owned(),
         output: "x".repeat(1_000),
     };
-    let asks = |id: &str| ModelMessage::Assistant { text: String::new(), calls: vec![call(id)] };
+    let asks = |id: &str| ModelMessage::assistant("", vec![call(id)]);
     let mut messages = vec![ModelMessage::User(vec![Content::text("do")])];
     for id in ["a", "b", "c"] {
         messages.extend([asks(id), result(id)]);
@@ -316,7 +316,7 @@ fn with_result(arguments: &str, output: &str) -> Vec<ModelMessage> {
     let call = ModelCall { id: "a".to_owned(), name: "f".to_owned(), arguments: arguments.to_owned() };
     vec![
         ModelMessage::User(vec![Content::text("do")]),
-        ModelMessage::Assistant { text: String::new(), calls: vec![call] },
+        ModelMessage::assistant("", vec![call]),
         ModelMessage::ToolResult { call_id: "a".to_owned(), name: "f".to_owned(), output: output.to_owned() },
     ]
 }
@@ -342,7 +342,7 @@ fn an_unseen_output_that_fills_the_window_is_cut_in_its_middle() {
 fn long_arguments_of_old_calls_are_shortened_and_stay_an_object() {
     let arguments = json!({ "path": "a.rs", "content": "é".repeat(3_000), "n": 1 }).to_string();
     let mut messages = with_result(&arguments, "{}");
-    messages.push(ModelMessage::Assistant { text: "next".to_owned(), calls: Vec::new() });
+    messages.push(ModelMessage::assistant("next", Vec::new()));
     shrink(&mut messages, Budget::bytes(2_000));
     let ModelMessage::Assistant { calls, .. } = &messages[1] else { panic!("{messages:?}") };
     let value: Value = serde_json::from_str(&calls[0].arguments).unwrap();
@@ -361,10 +361,10 @@ fn windows_leave_a_quarter_for_the_answer_and_never_nothing() {
 #[test]
 fn the_check_refuses_what_strict_servers_refuse() {
     let user = || ModelMessage::User(vec![Content::text("x")]);
-    let says = |text: &str| ModelMessage::Assistant { text: text.to_owned(), calls: Vec::new() };
-    let calls = |id: &str, name: &str, arguments: &str| ModelMessage::Assistant {
-        text: String::new(),
-        calls: vec![ModelCall { id: id.into(), name: name.into(), arguments: arguments.into() }],
+    let says = |text: &str| ModelMessage::assistant(text, Vec::new());
+    let calls = |id: &str, name: &str, arguments: &str| {
+        let call = ModelCall { id: id.into(), name: name.into(), arguments: arguments.into() };
+        ModelMessage::assistant("", vec![call])
     };
     let result =
         |id: &str| ModelMessage::ToolResult { call_id: id.into(), name: "f".into(), output: String::new() };

@@ -1,11 +1,22 @@
 //! The model APIs milk speaks, each a [`Provider`](crate::provider::Provider), and what they share: event
 //! streams, HTTP clients, credentials. Nothing here knows sessions or tools' insides.
 
+mod arguments;
 pub mod auth;
+mod content;
 pub mod detect;
+mod endpoint;
+pub mod error;
+mod extras;
+mod history;
 pub mod http;
+mod learn;
+pub mod link;
 pub mod openai_chat;
+mod reader;
+mod reading;
 pub mod sse;
+mod surrogates;
 
 // One mock serves this crate's tests and those that cross crates.
 #[cfg(test)]

@@ -51,7 +51,7 @@ async fn every_answer_speaks_under_a_new_id_and_the_turn_goes_on_after_its_calls
     let expected = format!("{:?}", &request.messages[1..]);
     insta::assert_snapshot!(
         expected,
-        @r#"[Assistant { text: "let me see", calls: [ModelCall { id: "call-2", name: "look", arguments: "{\"path\":\"a\"}" }] }, ToolResult { call_id: "call-2", name: "look", output: "{\"output\":\"a thing\"}" }]"#
+        @r#"[Assistant { text: "let me see", calls: [ModelCall { id: "call-2", name: "look", arguments: "{\"path\":\"a\"}" }], kept: [] }, ToolResult { call_id: "call-2", name: "look", output: "{\"output\":\"a thing\"}" }]"#
     );
     assert!(request.system.ends_with("Working directory: /work"));
     assert_eq!(request.tools.len(), 1);

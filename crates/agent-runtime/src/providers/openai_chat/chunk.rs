@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::surrogates;
+use crate::providers::surrogates;
 
 /// `chat.completion.chunk`, `chat.completion`, or an error object.
 #[derive(Debug, Default, Deserialize)]

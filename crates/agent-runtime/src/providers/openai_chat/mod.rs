@@ -1,45 +1,41 @@
 //! The Chat Completions API of OpenAI and the many servers that imitate it (Ollama, llama.cpp, LM Studio, vLLM,
-//! `LiteLLM`, OpenRouter, Groq, Azure…). `request` words a request, `stream` reads an answer, `send` connects
-//! and retries; the rest are their parts. Knows nothing of sessions, tools' insides or permissions.
+//! `LiteLLM`, OpenRouter, Groq, Azure…). `request` words a request, `stream` reads an answer; the rest are their
+//! parts. Knows nothing of sessions, tools' insides or permissions.
 
 mod calls;
 mod chunk;
-mod content;
-mod endpoint;
-mod error;
 mod inline;
-mod learn;
 pub mod probe;
 #[cfg(test)]
 mod provider_tests;
-mod reading;
 mod request;
-mod send;
 mod stream;
 #[cfg(test)]
 mod stream_tests;
-mod surrogates;
 mod text_calls;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-pub use self::error::Failure;
+use self::stream::ChatAnswer;
 pub use self::stream::ChatStream;
 use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
-use crate::providers::auth::{Auth, Credentials};
+use crate::providers::arguments::CallIds;
+use crate::providers::auth::Auth;
+pub use crate::providers::error::Failure;
+use crate::providers::extras::{Extras, Options};
 use crate::providers::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions};
+use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
+pub use crate::providers::link::{IDLE_TIMEOUT, RETRIES};
+use crate::providers::reader::Reader;
+use crate::providers::reading::Reading;
 
-/// How long a server may be silent: before its answer begins and between any two pieces of it.
-pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
-
-/// How often a request that failed for the moment is sent again.
-pub const RETRIES: u32 = 2;
+static API: Api = Api { tail: "/chat/completions", credential: link::bearer, headers: &[] };
 
 /// An agent behind a Chat Completions API.
 #[derive(Debug, Clone)]
@@ -106,42 +102,80 @@ pub struct OpenAiChat(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    config: OpenAiChatConfig,
-    extras: request::Extras,
-    credentials: Credentials,
-    ids: Arc<calls::CallIds>,
-    /// The optional parts of a request that the server has refused.
-    refused: Mutex<BTreeSet<String>>,
-    notices: Mutex<Vec<String>>,
+    link: Link,
+    extras: Extras,
+    ids: Arc<CallIds>,
+    context_window: Option<u64>,
+    text_tool_calls: bool,
 }
 
 impl OpenAiChat {
     /// Sets up; checks nothing yet.
     #[must_use]
     pub fn new(config: OpenAiChatConfig) -> Self {
-        let model = config.model.clone().filter(|model| !model.trim().is_empty());
-        let members = config.extra.clone();
-        let extras = request::Extras { model, temperature: config.temperature, members };
-        let credentials = Credentials::new(config.auth.clone());
-        Self(Arc::new(Inner {
-            config,
-            extras,
-            credentials,
-            ids: Arc::default(),
-            refused: Mutex::default(),
-            notices: Mutex::default(),
-        }))
+        let extras = Extras::new(config.model.as_deref(), config.temperature, &config.extra);
+        let OpenAiChatConfig { context_window, text_tool_calls, .. } = config;
+        let link = Link::new(config.into_server(), &API);
+        Self(Arc::new(Inner { link, extras, ids: Arc::default(), context_window, text_tool_calls }))
+    }
+}
+
+impl OpenAiChatConfig {
+    fn into_server(self) -> ServerConfig {
+        ServerConfig {
+            agent: self.agent,
+            url: self.url,
+            path: self.chat_path,
+            headers: self.headers,
+            auth: self.auth,
+            tls: self.tls,
+            connect_timeout: self.connect_timeout,
+            idle_timeout: self.idle_timeout,
+            retries: self.retries,
+            clients: self.clients,
+        }
+    }
+}
+
+/// A request to one agent.
+struct Ask<'a> {
+    inner: &'a Inner,
+    request: &'a ModelRequest,
+}
+
+impl Question for Ask<'_> {
+    type Answer = ChatAnswer;
+
+    fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
+        let options = Options { extras: &self.inner.extras, without, ours: request::OURS };
+        let body = request::Body::new(self.request, options);
+        Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
+    }
+
+    fn reader(&self) -> Reader<ChatAnswer> {
+        let Inner { link, ids, .. } = self.inner;
+        let offered = self.request.tools.as_slice().into();
+        let mut answer = ChatAnswer::new(&link.config.agent, offered, Arc::clone(ids));
+        if !self.inner.text_tool_calls {
+            answer.ignore_text_calls();
+        }
+        Reader::new(answer)
+    }
+}
+
+impl Inner {
+    async fn begin(&self, request: &ModelRequest) -> Result<Reading<ChatAnswer>, ProviderError> {
+        self.link.begin(&Ask { inner: self, request }).await
     }
 }
 
 #[async_trait]
 impl Provider for OpenAiChat {
     fn info(&self) -> ProviderInfo {
-        let config = &self.0.config;
         ProviderInfo {
-            agent: config.agent.clone(),
+            agent: self.0.link.config.agent.clone(),
             model: self.0.extras.model.clone().unwrap_or_default(),
-            context_window: config.context_window,
+            context_window: self.0.context_window,
         }
     }
 
@@ -150,6 +184,6 @@ impl Provider for OpenAiChat {
     }
 
     fn take_notices(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.notices.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.link.take_notices()
     }
 }

@@ -7,7 +7,6 @@ use serde_json::json;
 use session_model::Content;
 use tokio::time::timeout;
 
-use super::endpoint::Endpoint;
 use super::{OpenAiChat, OpenAiChatConfig};
 use crate::provider::{ModelDelta, ModelMessage, ModelRequest, ProviderError, ToolSchema};
 use crate::providers::detect;
@@ -60,7 +59,7 @@ pub async fn probe(mut config: OpenAiChatConfig, limit: Duration) -> ProbeReport
     };
     match bounded(limit, ask(&provider, "Count from one to ten.", Vec::new())).await {
         Ok(answer) => {
-            report.reachable = Check::Passed(provider.0.config.url.clone());
+            report.reachable = Check::Passed(provider.0.link.config.url.clone());
             report.streams = streams(&answer);
         }
         Err(Miss::Error(error)) => {
@@ -69,11 +68,11 @@ pub async fn probe(mut config: OpenAiChatConfig, limit: Duration) -> ProbeReport
                 report.reachable = Check::Failed(reason);
                 return report;
             }
-            report.reachable = Check::Passed(provider.0.config.url.clone());
+            report.reachable = Check::Passed(provider.0.link.config.url.clone());
             report.streams = Check::Failed(reason);
         }
         Err(Miss::Late) => {
-            report.reachable = Check::Passed(provider.0.config.url.clone());
+            report.reachable = Check::Passed(provider.0.link.config.url.clone());
             report.streams = Check::Failed(late(limit));
         }
     }
@@ -120,7 +119,7 @@ async fn ask(provider: &OpenAiChat, text: &str, tools: Vec<ToolSchema>) -> Resul
 fn streams(answer: &Answer) -> Check {
     let said = answer.deltas.iter().any(|delta| match delta {
         ModelDelta::Text(_) | ModelDelta::Thought(_) => true,
-        ModelDelta::Call(_) | ModelDelta::Usage(_) | ModelDelta::Finish(_) => false,
+        ModelDelta::Call(_) | ModelDelta::Kept(_) | ModelDelta::Usage(_) | ModelDelta::Finish(_) => false,
     });
     match (said, answer.is_event_stream) {
         (false, _) => Check::Failed("the answer was empty".to_owned()),
@@ -132,12 +131,16 @@ fn streams(answer: &Answer) -> Check {
 fn calls_tools(answer: &Answer, provider: &OpenAiChat) -> Check {
     let call = answer.deltas.iter().find_map(|delta| match delta {
         ModelDelta::Call(call) => Some(call),
-        ModelDelta::Text(_) | ModelDelta::Thought(_) | ModelDelta::Usage(_) | ModelDelta::Finish(_) => None,
+        ModelDelta::Text(_)
+        | ModelDelta::Thought(_)
+        | ModelDelta::Kept(_)
+        | ModelDelta::Usage(_)
+        | ModelDelta::Finish(_) => None,
     });
     match call {
         Some(call) if call.name == TOOL => Check::Passed(format!("called with {}", call.arguments)),
         Some(call) => Check::Failed(format!("the model called `{}` instead", call.name)),
-        None if provider.0.refuses_tools() => {
+        None if provider.0.link.refuses_tools() => {
             Check::Failed("the server refuses requests with tools".to_owned())
         }
         None => Check::Failed("the model answered in words instead of calling the tool".to_owned()),
@@ -157,9 +160,10 @@ fn tool() -> ToolSchema {
 }
 
 async fn list_models(config: &OpenAiChatConfig) -> Vec<String> {
-    let Ok(endpoint) = Endpoint::resolve(&config.url, config.chat_path.as_deref()) else { return Vec::new() };
     let provider = OpenAiChat::new(config.clone());
-    let listing = provider.0.get(&endpoint.models).await;
+    let link = &provider.0.link;
+    let Ok(endpoint) = link.endpoint() else { return Vec::new() };
+    let listing = link.get(&endpoint.models).await;
     listing.as_ref().map(detect::models_in).unwrap_or_default()
 }
 

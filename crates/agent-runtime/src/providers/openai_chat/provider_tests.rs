@@ -44,7 +44,7 @@ fn result(id: &str, output: &str) -> ModelMessage {
 }
 
 fn said(text: &str, calls: Vec<ModelCall>) -> ModelMessage {
-    ModelMessage::Assistant { text: text.to_owned(), calls }
+    ModelMessage::assistant(text, calls)
 }
 
 async fn all(provider: &OpenAiChat, request: ModelRequest) -> Result<Vec<ModelDelta>, ProviderError> {
@@ -62,7 +62,11 @@ async fn text(provider: &OpenAiChat) -> String {
     assert!(matches!(deltas.last(), Some(ModelDelta::Finish(FinishReason::Stop))), "{deltas:?}");
     let texts = deltas.iter().filter_map(|delta| match delta {
         ModelDelta::Text(text) => Some(text.as_str()),
-        ModelDelta::Thought(_) | ModelDelta::Call(_) | ModelDelta::Usage(_) | ModelDelta::Finish(_) => None,
+        ModelDelta::Thought(_)
+        | ModelDelta::Call(_)
+        | ModelDelta::Kept(_)
+        | ModelDelta::Usage(_)
+        | ModelDelta::Finish(_) => None,
     });
     texts.collect()
 }

@@ -7,41 +7,25 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::calls::{CallIds, Calls};
+use super::calls::Calls;
 use super::chunk::{self, Choice, Chunk, Message};
-use super::error::{self, Failure};
 use super::inline::{Inline, Segment};
-use super::surrogates::Joiner;
 use super::text_calls::TextCall;
 use super::usage;
 use crate::provider::{FinishReason, ModelCall, ModelDelta, ToolSchema};
-use crate::providers::sse::{SseDecoder, SseEvent, SseOverflow};
+use crate::providers::arguments::CallIds;
+use crate::providers::error::{self, Failure};
+use crate::providers::reader::{Answer, Reader};
+use crate::providers::surrogates::Joiner;
 use session_model::TokenUsage;
-
-/// The most bytes of one event, and of an answer that is no event stream.
-const MAX_EVENT: usize = 16 * 1024 * 1024;
 
 /// Reads one answer.
 #[derive(Debug)]
-pub struct ChatStream {
-    body: Body,
-    answer: Answer,
-}
-
-/// What the bytes are.
-#[derive(Debug)]
-enum Body {
-    /// Not a byte that would tell.
-    Unknown,
-    /// Server-sent events.
-    Events(SseDecoder),
-    /// JSON, one value or several, read at the end.
-    Json(Vec<u8>),
-}
+pub struct ChatStream(Reader<ChatAnswer>);
 
 /// What has been understood.
 #[derive(Debug)]
-struct Answer {
+pub(super) struct ChatAnswer {
     agent: String,
     ids: Arc<CallIds>,
     calls: Calls,
@@ -60,31 +44,7 @@ impl ChatStream {
     /// A reader of one answer for `agent`, which was offered these tools.
     #[must_use]
     pub fn new(agent: &str, offered: Arc<[ToolSchema]>) -> Self {
-        Self::with_ids(agent, offered, Arc::default())
-    }
-
-    /// The same, with ids for calls that are unique among several answers.
-    pub(super) fn with_ids(agent: &str, offered: Arc<[ToolSchema]>, ids: Arc<CallIds>) -> Self {
-        let answer = Answer {
-            agent: agent.to_owned(),
-            ids,
-            calls: Calls::new(Arc::clone(&offered)),
-            inline: Inline::new(offered),
-            text_calls: Vec::new(),
-            content: Joiner::default(),
-            reasoning: Joiner::default(),
-            usage: None,
-            finish: None,
-            is_done: false,
-            junk: None,
-            segments: Vec::new(),
-        };
-        Self { body: Body::Unknown, answer }
-    }
-
-    /// Takes calls in the text for text.
-    pub(super) fn ignore_text_calls(&mut self) {
-        self.answer.inline = Inline::default();
+        Self(Reader::new(ChatAnswer::new(agent, offered, Arc::default())))
     }
 
     /// Takes bytes as they came and appends what they say; neighbouring pieces of text become one.
@@ -92,31 +52,7 @@ impl ChatStream {
     /// # Errors
     /// The server reported an error or the bytes make no sense; what was appended before stands.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        if self.answer.is_done {
-            return Ok(());
-        }
-        if let Body::Unknown = self.body
-            && let Some(first) = bytes.iter().find(|byte| !is_blank(**byte))
-        {
-            self.body = match first {
-                b'{' | b'[' | b'<' => Body::Json(Vec::new()),
-                _ => Body::Events(SseDecoder::new(MAX_EVENT)),
-            };
-        }
-        match &mut self.body {
-            Body::Unknown => Ok(()),
-            Body::Json(body) => {
-                let room = MAX_EVENT.saturating_sub(body.len());
-                body.extend_from_slice(&bytes[..room.min(bytes.len())]);
-                if bytes.len() > room { Err(self.answer.overflow()) } else { Ok(()) }
-            }
-            Body::Events(decoder) => {
-                let answer = &mut self.answer;
-                let mut result = Ok(());
-                let read = decoder.push(bytes, |event| answer.take_event(event, &mut result, out));
-                answer.after(read, result, out)
-            }
-        }
+        self.0.push(bytes, out)
     }
 
     /// The bytes have ended.
@@ -124,84 +60,20 @@ impl ChatStream {
     /// # Errors
     /// The answer is not whole, as in [`ChatStream::push`] otherwise.
     pub fn end(&mut self, out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        let answer = &mut self.answer;
-        if answer.is_done {
-            return Ok(());
-        }
-        match std::mem::replace(&mut self.body, Body::Unknown) {
-            Body::Unknown => {}
-            Body::Json(body) => answer.take_body(&body, out)?,
-            Body::Events(mut decoder) => {
-                let mut result = Ok(());
-                let read = decoder.end(|event| answer.take_event(event, &mut result, out));
-                answer.after(read, result, out)?;
-            }
-        }
-        if answer.is_done {
-            return Ok(());
-        }
-        if answer.finish.is_some() {
-            answer.close(out);
-            return Ok(());
-        }
-        answer.flush(true, out);
-        Err(answer.broken_off())
+        self.0.end(out)
     }
 
     /// The answer is whole and has been handed out.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.answer.is_done
-    }
-
-    /// What came is an event stream; not so before the first byte that tells.
-    #[must_use]
-    pub fn is_event_stream(&self) -> bool {
-        matches!(self.body, Body::Events(_))
-    }
-
-    /// The server gave a finish reason; only tokens used and `[DONE]` may follow.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        self.answer.finish.is_some()
+        self.0.answer.is_done()
     }
 }
 
-impl Answer {
-    fn take_event(
-        &mut self,
-        event: SseEvent<'_>,
-        result: &mut Result<(), Failure>,
-        out: &mut Vec<ModelDelta>,
-    ) {
-        if result.is_ok() && !self.is_done {
-            *result = self.take_data(event.name, event.data, out);
-        }
-    }
-
-    /// Passes on the text of what was read, then the first thing that went wrong.
-    fn after(
-        &mut self,
-        read: Result<(), SseOverflow>,
-        result: Result<(), Failure>,
-        out: &mut Vec<ModelDelta>,
-    ) -> Result<(), Failure> {
-        let result = match read {
-            Ok(()) => result,
-            Err(SseOverflow { .. }) => result.and(Err(self.overflow())),
-        };
-        if result.is_err() {
-            self.flush(true, out);
-        } else {
-            self.hand_out(out);
-        }
-        result
-    }
-
+impl Answer for ChatAnswer {
     fn take_data(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        let data = data.trim_ascii();
         match data.first() {
-            // Keep-alives of servers that put a comment into the data.
+            // A line of several; the others count.
             None | Some(b':') => Ok(()),
             Some(b'{') => self.take_object(name, data, out),
             Some(_) if data == b"[DONE]" => {
@@ -216,6 +88,103 @@ impl Answer {
         }
     }
 
+    /// One object, or one a line.
+    fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        let values = serde_json::Deserializer::from_slice(body).into_iter::<&RawValue>();
+        let mut result = Ok(());
+        for value in values {
+            result = match value {
+                Ok(value) if value.get().starts_with('{') => {
+                    self.take_object(b"", value.get().as_bytes(), out)
+                }
+                Err(cause) if cause.is_eof() => Err(error::truncated(&self.agent, "half a JSON object")),
+                Ok(_) | Err(_) => Err(error::malformed(&self.agent, &error::excerpt(body))),
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        self.hand_out(out);
+        result
+    }
+
+    fn hand_out(&mut self, out: &mut Vec<ModelDelta>) {
+        for segment in self.segments.drain(..) {
+            match segment {
+                Segment::Text(text) => out.push(ModelDelta::Text(text)),
+                Segment::Thought(text) => out.push(ModelDelta::Thought(text)),
+                Segment::Call(call) => self.text_calls.push(call),
+            }
+        }
+    }
+
+    fn flush(&mut self, out: &mut Vec<ModelDelta>) {
+        self.let_go(true, out);
+    }
+
+    fn close(&mut self, out: &mut Vec<ModelDelta>) {
+        let finish = self.finish.unwrap_or(FinishReason::Stop);
+        let is_cut = finish == FinishReason::Length;
+        self.let_go(is_cut, out);
+        // Calls in the text repeat those that the server took out of it, where it did.
+        let is_native = !self.calls.is_empty();
+        let calls = self.calls.finish(is_cut, &self.ids);
+        out.extend(calls.into_iter().map(ModelDelta::Call));
+        for (name, arguments) in self.text_calls.drain(..).filter(|_| !is_native) {
+            out.push(ModelDelta::Call(ModelCall { id: self.ids.mint(), name, arguments }));
+        }
+        out.extend(self.usage.take().map(ModelDelta::Usage));
+        out.push(ModelDelta::Finish(finish));
+        self.is_done = true;
+    }
+
+    fn broken_off(&self) -> Failure {
+        match &self.junk {
+            Some(junk) => error::malformed(&self.agent, junk),
+            None if self.calls.is_empty() => {
+                error::truncated(&self.agent, "the connection ended before a finish reason")
+            }
+            None => error::truncated(&self.agent, "the connection ended within a tool call"),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    fn agent(&self) -> &str {
+        &self.agent
+    }
+}
+
+impl ChatAnswer {
+    /// An answer to `agent`; `ids` are unique among several answers.
+    pub(super) fn new(agent: &str, offered: Arc<[ToolSchema]>, ids: Arc<CallIds>) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            ids,
+            calls: Calls::new(Arc::clone(&offered)),
+            inline: Inline::new(offered),
+            text_calls: Vec::new(),
+            content: Joiner::default(),
+            reasoning: Joiner::default(),
+            usage: None,
+            finish: None,
+            is_done: false,
+            junk: None,
+            segments: Vec::new(),
+        }
+    }
+
+    /// Takes calls in the text for text.
+    pub(super) fn ignore_text_calls(&mut self) {
+        self.inline = Inline::default();
+    }
+
     fn take_object(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
         let mut scratch = Vec::new();
         match chunk::read(data, &mut scratch) {
@@ -227,7 +196,8 @@ impl Answer {
             }
             // Servers that put no blank line between events make one event of all their lines.
             Err(_) if data.contains(&b'\n') => {
-                data.split(|byte| *byte == b'\n').try_for_each(|line| self.take_data(name, line, out))
+                let mut lines = data.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+                lines.try_for_each(|line| self.take_data(name, line, out))
             }
             Err(cause) => Err(error::malformed(&self.agent, &format!("{cause} in {}", error::excerpt(data)))),
         }
@@ -305,74 +275,13 @@ impl Answer {
         }
     }
 
-    /// The answer is whole.
-    fn close(&mut self, out: &mut Vec<ModelDelta>) {
-        let finish = self.finish.unwrap_or(FinishReason::Stop);
-        let is_cut = finish == FinishReason::Length;
-        self.flush(is_cut, out);
-        // Calls in the text repeat those that the server took out of it, where it did.
-        let is_native = !self.calls.is_empty();
-        let calls = self.calls.finish(is_cut, &self.ids);
-        out.extend(calls.into_iter().map(ModelDelta::Call));
-        for (name, arguments) in self.text_calls.drain(..).filter(|_| !is_native) {
-            out.push(ModelDelta::Call(ModelCall { id: self.ids.mint(), name, arguments }));
-        }
-        out.extend(self.usage.take().map(ModelDelta::Usage));
-        out.push(ModelDelta::Finish(finish));
-        self.is_done = true;
-    }
-
     /// Hands out all text, also what was held back as a possible marker.
-    fn flush(&mut self, is_cut: bool, out: &mut Vec<ModelDelta>) {
+    fn let_go(&mut self, is_cut: bool, out: &mut Vec<ModelDelta>) {
         if let Some(last) = self.content.end() {
             self.inline.push(last.encode_utf8(&mut [0; 4]), &mut self.segments);
         }
         self.inline.end(is_cut, &mut self.segments);
         self.hand_out(out);
-    }
-
-    fn hand_out(&mut self, out: &mut Vec<ModelDelta>) {
-        for segment in self.segments.drain(..) {
-            match segment {
-                Segment::Text(text) => out.push(ModelDelta::Text(text)),
-                Segment::Thought(text) => out.push(ModelDelta::Thought(text)),
-                Segment::Call(call) => self.text_calls.push(call),
-            }
-        }
-    }
-
-    /// Reads a body that is no event stream: one object, or one a line.
-    fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        let values = serde_json::Deserializer::from_slice(body).into_iter::<&RawValue>();
-        let mut result = Ok(());
-        for value in values {
-            result = match value {
-                Ok(value) if value.get().starts_with('{') => {
-                    self.take_object(b"", value.get().as_bytes(), out)
-                }
-                Err(cause) if cause.is_eof() => Err(error::truncated(&self.agent, "half a JSON object")),
-                Ok(_) | Err(_) => Err(error::malformed(&self.agent, &error::excerpt(body))),
-            };
-            if result.is_err() {
-                break;
-            }
-        }
-        self.hand_out(out);
-        result
-    }
-
-    fn broken_off(&self) -> Failure {
-        match &self.junk {
-            Some(junk) => error::malformed(&self.agent, junk),
-            None if self.calls.is_empty() => {
-                error::truncated(&self.agent, "the connection ended before a finish reason")
-            }
-            None => error::truncated(&self.agent, "the connection ended within a tool call"),
-        }
-    }
-
-    fn overflow(&self) -> Failure {
-        error::malformed(&self.agent, &format!("more than {MAX_EVENT} bytes in one piece"))
     }
 }
 
@@ -386,8 +295,4 @@ fn push_thought(segments: &mut Vec<Segment>, text: &str) {
         _ if text.is_empty() => {}
         _ => segments.push(Segment::Thought(text.to_owned())),
     }
-}
-
-fn is_blank(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, 0xEF | 0xBB | 0xBF)
 }

@@ -59,6 +59,7 @@ fn meaning(stream: &str) -> String {
         match delta {
             ModelDelta::Text(text) => writeln!(told, "text {text:?}"),
             ModelDelta::Thought(text) => writeln!(told, "thought {text:?}"),
+            ModelDelta::Kept(kept) => writeln!(told, "kept {kept}"),
             ModelDelta::Call(call) => writeln!(told, "{} {} {}", call.id, call.name, call.arguments),
             ModelDelta::Usage(usage) => {
                 writeln!(told, "usage {}+{} {} {}", usage.input, usage.cached, usage.output, usage.thought)
@@ -201,8 +202,8 @@ fn the_end_of_the_bytes_is_not_success() {
     assert_snapshot!(meaning(&call), @"error a: the answer broke off: the connection ended within a tool call (transient)");
     assert_snapshot!(meaning(""), @"error a: the answer broke off: the connection ended before a finish reason (transient)");
     assert_snapshot!(meaning(r#"{"choices":[{"message":{"content":"x"#), @"error a: the answer broke off: half a JSON object (transient)");
-    assert_snapshot!(meaning("data: hello\n\ndata: world\n\n"), @"error a: the server's answer makes no sense: `hello`; is `url` an OpenAI-compatible API?");
-    assert_snapshot!(meaning("<!doctype html><title>Hi</title>"), @"error a: the server's answer makes no sense: `<!doctype html><title>Hi</title>`; is `url` an OpenAI-compatible API?");
+    assert_snapshot!(meaning("data: hello\n\ndata: world\n\n"), @"error a: the server's answer makes no sense: `hello`; does the API at `url` fit the agent's `provider`?");
+    assert_snapshot!(meaning("<!doctype html><title>Hi</title>"), @"error a: the server's answer makes no sense: `<!doctype html><title>Hi</title>`; does the API at `url` fit the agent's `provider`?");
 }
 
 #[test]

@@ -1,27 +1,26 @@
-//! Where an agent's configured `url` and `chat_path` lead. Documentation of servers gives base URLs with and
+//! Where an agent's configured `url` and path lead. Documentation of servers gives base URLs with and
 //! without `/v1`, with a closing slash, or the whole address; all of them mean the same here.
 
 use reqwest::Url;
 
-const CHAT: &str = "/chat/completions";
 const MODELS: &str = "/models";
 const DEFAULT_VERSION: &str = "/v1";
 
 /// The addresses of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Endpoint {
-    /// Takes chat requests.
-    pub(super) chat: Url,
+    /// Takes requests.
+    pub(super) requests: Url,
     /// Lists models.
     pub(super) models: Url,
 }
 
 impl Endpoint {
-    /// Resolves the configured values.
+    /// Resolves the configured values for an API whose address ends in `tail` (`/chat/completions`).
     ///
     /// # Errors
     /// What is wrong with them, for the user.
-    pub(super) fn resolve(url: &str, chat_path: Option<&str>) -> Result<Self, String> {
+    pub(super) fn resolve(url: &str, path: Option<&str>, tail: &str) -> Result<Self, String> {
         let url = url.trim();
         if url.is_empty() {
             return Err("no `url` is set".to_owned());
@@ -31,27 +30,27 @@ impl Endpoint {
         if !matches!(base.scheme(), "http" | "https") || !base.has_host() {
             return Err(format!("`url` must be http:// or https://, not {}://", base.scheme()));
         }
-        let chat = match chat_path.map(str::trim).filter(|path| !path.is_empty()) {
+        let requests = match path.map(str::trim).filter(|path| !path.is_empty()) {
             Some(path) => with_path(&base, path),
-            None => with_default_path(base),
+            None => with_default_path(base, tail),
         };
-        let mut models = chat.clone();
-        let path = chat.path();
-        let stem = path.strip_suffix(CHAT).unwrap_or(DEFAULT_VERSION);
+        let mut models = requests.clone();
+        let path = requests.path();
+        let stem = path.strip_suffix(tail).unwrap_or(DEFAULT_VERSION);
         models.set_path(&format!("{stem}{MODELS}"));
-        Ok(Self { chat, models })
+        Ok(Self { requests, models })
     }
 }
 
-fn with_default_path(mut url: Url) -> Url {
+fn with_default_path(mut url: Url, tail: &str) -> Url {
     let path = url.path().trim_end_matches('/').to_owned();
     let has_version = path.split('/').any(is_version);
-    let tail = match (path.ends_with(CHAT), has_version) {
+    let rest = match (path.ends_with(tail), has_version) {
         (true, _) => String::new(),
-        (false, true) => CHAT.to_owned(),
-        (false, false) => format!("{DEFAULT_VERSION}{CHAT}"),
+        (false, true) => tail.to_owned(),
+        (false, false) => format!("{DEFAULT_VERSION}{tail}"),
     };
-    url.set_path(&format!("{path}{tail}"));
+    url.set_path(&format!("{path}{rest}"));
     url
 }
 
@@ -92,6 +91,8 @@ pub(super) fn shown(url: &Url) -> String {
 mod tests {
     use super::*;
 
+    const CHAT: &str = "/chat/completions";
+
     #[test]
     fn documented_spellings_lead_to_one_path() {
         let table = [
@@ -118,14 +119,14 @@ mod tests {
             ("https://h", Some(""), "https://h/v1/chat/completions"),
         ];
         for (url, path, expected) in table {
-            let endpoint = Endpoint::resolve(url, path).unwrap();
-            assert_eq!(endpoint.chat.as_str(), expected, "{url} {path:?}");
+            let endpoint = Endpoint::resolve(url, path, CHAT).unwrap();
+            assert_eq!(endpoint.requests.as_str(), expected, "{url} {path:?}");
         }
     }
 
     #[test]
     fn models_are_beside_the_chat() {
-        let models = |url, path| Endpoint::resolve(url, path).unwrap().models.to_string();
+        let models = |url, path| Endpoint::resolve(url, path, CHAT).unwrap().models.to_string();
         assert_eq!(models("http://h", None), "http://h/v1/models");
         assert_eq!(models("https://h/api/v1", None), "https://h/api/v1/models");
         assert_eq!(models("https://h", Some("/chat/completions")), "https://h/models");
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn unusable_urls_say_why() {
         for (url, reason) in [("", "no `url`"), ("ftp://h", "must be http"), ("http://", "not usable")] {
-            let error = Endpoint::resolve(url, None).unwrap_err();
+            let error = Endpoint::resolve(url, None, CHAT).unwrap_err();
             assert!(error.contains(reason), "{url}: {error}");
         }
     }

@@ -1,7 +1,9 @@
 //! Servers refuse optional parts of a request that they do not know. This finds out from a refusal which part
 //! that was. Knows the wording of servers, nothing of how a request is sent again.
 
-use super::request::{IMAGES, TOOLS};
+/// Names of the optional parts that every API has.
+pub(super) const TOOLS: &str = "tools";
+pub(super) const IMAGES: &str = "images";
 
 /// Words by which a refusal tells that something is not supported, rather than wrong.
 const REFUSALS: &[&str] = &[
@@ -19,7 +21,7 @@ const REFUSALS: &[&str] = &[
 ];
 
 /// The optional part of `sent` that the answer refuses, if that is what it does.
-pub(super) fn refused<'s>(status: u16, message: &str, sent: &[&'s str]) -> Option<&'s str> {
+pub(super) fn refused<'s, S: AsRef<str>>(status: u16, message: &str, sent: &'s [S]) -> Option<&'s str> {
     if !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
         return None;
     }
@@ -35,9 +37,9 @@ pub(super) fn refused<'s>(status: u16, message: &str, sent: &[&'s str]) -> Optio
         _ => status != 500 && has_word(&message, part),
     };
     // A refusal that names several is about the most particular one; tools come last.
-    let by_name = |part: &&&str| !matches!(**part, TOOLS | IMAGES);
-    let particular = sent.iter().filter(by_name);
-    particular.chain(sent.iter().filter(|part| !by_name(part))).copied().find(|part| named(part))
+    let by_name = |part: &&str| !matches!(*part, TOOLS | IMAGES);
+    let sent = || sent.iter().map(AsRef::as_ref);
+    sent().filter(by_name).chain(sent().filter(|part| !by_name(part))).find(|part| named(part))
 }
 
 fn has_word(text: &str, word: &str) -> bool {

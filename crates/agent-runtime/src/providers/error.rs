@@ -61,13 +61,26 @@ pub(super) fn is_said(raw: &RawValue) -> bool {
 pub(super) fn reported(agent: &str, raw: &RawValue) -> Failure {
     let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
     let code = ["code", "status", "status_code"].into_iter().find_map(|member| number(value.get(member)?));
+    let word =
+        ["type", "code"].into_iter().filter_map(|member| value.get(member)?.as_str()).find_map(status_of);
     let message = message_in(&value).unwrap_or_else(|| bounded(raw.get(), MAX_MESSAGE));
-    let is_transient =
-        code.and_then(|code| u16::try_from(code).ok()).is_some_and(|code| is_transient(code, &message));
+    let status = code.and_then(|code| u16::try_from(code).ok()).or(word);
+    let is_transient = status.is_some_and(|status| is_transient(status, &message));
     Failure {
         error: ProviderError::Reported { agent: agent.to_owned(), message },
         is_transient,
         retry_after: None,
+    }
+}
+
+/// The status that an error's word stands for, as far as it means "later".
+fn status_of(word: &str) -> Option<u16> {
+    match word {
+        "rate_limit_error" | "rate_limit_exceeded" => Some(429),
+        "api_error" | "server_error" | "internal_server_error" => Some(500),
+        "overloaded_error" => Some(529),
+        "timeout_error" => Some(504),
+        _ => None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Sends a request until an answer begins: credentials, back-off, and doing without what a server refuses.
 //! Nothing is sent again once a token has been seen. Dropping the future stops it at any point.
 
-use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -12,15 +12,20 @@ use reqwest::{Client, Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::Inner;
+use super::auth::{Auth, Credentials, Secret};
 use super::endpoint::{Endpoint, shown};
 use super::error::{self, Failure};
+use super::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions, root_cause};
 use super::learn;
+use super::reader::{Answer, Reader};
 use super::reading::Reading;
-use super::request::{self, Body};
-use super::stream::ChatStream;
-use crate::provider::{ModelRequest, ProviderError};
-use crate::providers::http::root_cause;
+use crate::provider::ProviderError;
+
+/// How long a server may be silent: before its answer begins and between any two pieces of it.
+pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// How often a request that failed for the moment is sent again.
+pub const RETRIES: u32 = 2;
 
 /// The first wait before asking again; doubled each time.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -54,17 +59,124 @@ enum Refusal {
     Other(Failure),
 }
 
-impl Inner {
+/// Where an agent's requests go and how.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// The agent's name, for errors.
+    pub agent: String,
+    /// The server; with or without `/v1`, a closing slash or the whole path.
+    pub url: String,
+    /// The path of the endpoint where it is not the API's own.
+    pub path: Option<String>,
+    /// Headers added to every request; they replace ours of the same name.
+    pub headers: BTreeMap<String, String>,
+    /// The credentials.
+    pub auth: Auth,
+    /// Certificates.
+    pub tls: TlsOptions,
+    /// How long a connection may take.
+    pub connect_timeout: Duration,
+    /// See [`IDLE_TIMEOUT`].
+    pub idle_timeout: Duration,
+    /// See [`RETRIES`].
+    pub retries: u32,
+    /// The clients to share with other providers.
+    pub clients: HttpClients,
+}
+
+impl ServerConfig {
+    /// An agent called `agent` at `url`, everything else at its default.
+    #[must_use]
+    pub fn new(agent: impl Into<String>, url: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            url: url.into(),
+            path: None,
+            headers: BTreeMap::new(),
+            auth: Auth::None,
+            tls: TlsOptions::default(),
+            connect_timeout: CONNECT_TIMEOUT,
+            idle_timeout: IDLE_TIMEOUT,
+            retries: RETRIES,
+            clients: HttpClients::default(),
+        }
+    }
+}
+
+/// What tells one API from another on the way to it.
+#[derive(Debug)]
+pub(super) struct Api {
+    /// What its addresses end in.
+    pub(super) tail: &'static str,
+    /// The header that carries a credential, and what it carries.
+    pub(super) credential: fn(&Secret) -> (HeaderName, String),
+    /// Further headers.
+    pub(super) headers: &'static [(&'static str, &'static str)],
+}
+
+/// The usual form of a credential.
+pub(super) fn bearer(token: &Secret) -> (HeaderName, String) {
+    (AUTHORIZATION, format!("Bearer {}", token.reveal()))
+}
+
+/// One request, to be worded as often as it takes.
+pub(super) trait Question: Sync {
+    /// What reads the answer.
+    type Answer: Answer;
+
+    /// The request's body, `without` the optional parts that the server refuses.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error>;
+
+    /// A reader for one answer.
+    fn reader(&self) -> Reader<Self::Answer>;
+}
+
+/// The body of a request.
+#[derive(Debug)]
+pub(super) struct Worded {
+    pub(super) json: Vec<u8>,
+    /// The optional parts that it has, by name.
+    pub(super) optional: Vec<String>,
+}
+
+/// The way to one agent's server, with what was learned about it.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) config: ServerConfig,
+    api: &'static Api,
+    credentials: Credentials,
+    /// The optional parts of a request that the server has refused.
+    refused: Mutex<BTreeSet<String>>,
+    notices: Mutex<Vec<String>>,
+}
+
+impl Link {
+    /// Sets up; connects to nothing yet.
+    pub(super) fn new(config: ServerConfig, api: &'static Api) -> Self {
+        let credentials = Credentials::new(config.auth.clone());
+        Self { config, api, credentials, refused: Mutex::default(), notices: Mutex::default() }
+    }
+
+    /// What the user should be told once. Taken, not copied.
+    pub(super) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Asks until an answer begins.
-    pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Reading, ProviderError> {
+    pub(super) async fn begin<Q: Question>(&self, question: &Q) -> Result<Reading<Q::Answer>, ProviderError> {
         let route = self.route().await?;
         let mut retries = 0;
         let mut loading = 0;
         let mut has_new_token = false;
         loop {
             let without = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let body = Body::new(request, &self.extras, &without);
-            let refusal = match self.attempt(&route, request, &body).await {
+            let worded = question.word(&without);
+            let Worded { json, optional } =
+                worded.map_err(|cause| self.wrong(format!("the request cannot be written: {cause}")))?;
+            let refusal = match self.attempt(&route, question, json).await {
                 Ok(reading) => return Ok(reading),
                 Err(refusal) => refusal,
             };
@@ -75,7 +187,7 @@ impl Inner {
                 }
                 Refusal::Credentials(error) => return Err(error),
                 Refusal::Status { status, message, failure } => {
-                    if let Some(part) = learn::refused(status, &message, &body.optional()) {
+                    if let Some(part) = learn::refused(status, &message, &optional) {
                         self.do_without(part, &without);
                         continue;
                     }
@@ -97,30 +209,43 @@ impl Inner {
         }
     }
 
+    fn wrong(&self, reason: String) -> ProviderError {
+        ProviderError::Misconfigured { agent: self.config.agent.clone(), reason }
+    }
+
+    /// Where requests go and models are listed.
+    pub(super) fn endpoint(&self) -> Result<Endpoint, ProviderError> {
+        let ServerConfig { url, path, .. } = &self.config;
+        Endpoint::resolve(url, path.as_deref(), self.api.tail).map_err(|reason| self.wrong(reason))
+    }
+
     async fn route(&self) -> Result<Route, ProviderError> {
         let config = &self.config;
-        let wrong = |reason| ProviderError::Misconfigured { agent: config.agent.clone(), reason };
-        let endpoint = Endpoint::resolve(&config.url, config.chat_path.as_deref()).map_err(wrong)?;
-        let client = config.clients.client(&endpoint.chat, &config.tls, config.connect_timeout);
-        let client = client.await.map_err(wrong)?;
+        let endpoint = self.endpoint()?;
+        let client = config.clients.client(&endpoint.requests, &config.tls, config.connect_timeout);
+        let client = client.await.map_err(|reason| self.wrong(reason))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        for (name, value) in self.api.headers {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         Ok(Route { client, endpoint, headers })
     }
 
-    /// The headers of one attempt: ours, the token, the configured ones.
+    /// The headers of one attempt: ours, the credential, the configured ones.
     async fn headers(&self, route: &Route) -> Result<HeaderMap, ProviderError> {
-        let wrong = |reason| ProviderError::Misconfigured { agent: self.config.agent.clone(), reason };
         let mut headers = route.headers.clone();
-        if let Some(token) = self.credentials.token().await.map_err(wrong)? {
-            let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
-            let mut value = value.map_err(|_| wrong("the key holds characters no header can".to_owned()))?;
+        if let Some(token) = self.credentials.token().await.map_err(|reason| self.wrong(reason))? {
+            let (name, value) = (self.api.credential)(&token);
+            let value = HeaderValue::from_str(&value);
+            let mut value =
+                value.map_err(|_| self.wrong("the key holds characters no header can".to_owned()))?;
             value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(name, value);
         }
         for (name, value) in &self.config.headers {
-            let unusable = || wrong(format!("the header `{name}` is not usable"));
+            let unusable = || self.wrong(format!("the header `{name}` is not usable"));
             let key = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| unusable())?;
             let mut value = HeaderValue::from_str(value.trim()).map_err(|_| unusable())?;
             value.set_sensitive(true);
@@ -141,33 +266,27 @@ impl Inner {
 
     /// Whether the server has refused requests with tools.
     pub(super) fn refuses_tools(&self) -> bool {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(request::TOOLS)
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(learn::TOOLS)
     }
 
-    async fn attempt(
+    async fn attempt<Q: Question>(
         &self,
         route: &Route,
-        request: &ModelRequest,
-        body: &Body<'_>,
-    ) -> Result<Reading, Refusal> {
-        let agent = &self.config.agent;
+        question: &Q,
+        json: Vec<u8>,
+    ) -> Result<Reading<Q::Answer>, Refusal> {
         let headers = self.headers(route).await.map_err(|error| Refusal::Other(Failure::lasting(error)))?;
-        let json = serde_json::to_vec(body)
-            .map_err(|cause| Refusal::Other(error::malformed(agent, &format!("request: {cause}"))))?;
-        let sent = route.client.post(route.endpoint.chat.clone()).headers(headers).body(json).send();
+        let sent = route.client.post(route.endpoint.requests.clone()).headers(headers).body(json).send();
         let response = match timeout(self.config.idle_timeout, sent).await {
             Ok(Ok(response)) => response,
-            Ok(Err(cause)) => return Err(Refusal::Other(self.unsent(&cause, &route.endpoint.chat))),
+            Ok(Err(cause)) => return Err(Refusal::Other(self.unsent(&cause, &route.endpoint.requests))),
             Err(_) => return Err(Refusal::Other(Failure::lasting(self.timed_out()))),
         };
         if !response.status().is_success() {
-            return Err(self.refusal(response, &route.endpoint.chat).await);
+            return Err(self.refusal(response, &route.endpoint.requests).await);
         }
-        let mut reader = ChatStream::with_ids(agent, request.tools.as_slice().into(), Arc::clone(&self.ids));
-        if !self.config.text_tool_calls {
-            reader.ignore_text_calls();
-        }
-        let mut reading = Reading::new(response, reader, agent, self.config.idle_timeout);
+        let (agent, idle) = (&self.config.agent, self.config.idle_timeout);
+        let mut reading = Reading::new(response, question.reader(), agent, idle);
         reading.begin().await.map_err(Refusal::Other)?;
         Ok(reading)
     }

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
-use serde_json::json;
 use session_model::{Content, EmbeddedResource, ResourceBody, ResourceLink};
 
 /// One part of a user's message.
@@ -33,18 +31,6 @@ impl<'a> Part<'a> {
             Self::Image { .. } => false,
             Self::Text(text) => text.trim().is_empty(),
         }
-    }
-}
-
-impl Serialize for Part<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = match self {
-            Self::Text(text) => json!({"type": "text", "text": text}),
-            Self::Image { mime_type, data } => {
-                json!({"type": "image_url", "image_url": {"url": format!("data:{mime_type};base64,{data}")}})
-            }
-        };
-        value.serialize(serializer)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Drives a [`ChatStream`] with the bytes of a connection: silence that lasts too long, sockets left open after
+//! Drives a [`Reader`] with the bytes of a connection: silence that lasts too long, sockets left open after
 //! the end, connections that break. Knows nothing of requests.
 
 use std::collections::VecDeque;
@@ -11,9 +11,9 @@ use reqwest::Response;
 use tokio::time::timeout;
 
 use super::error::{self, Failure};
-use super::stream::ChatStream;
+use super::http::root_cause;
+use super::reader::{Answer, Reader};
 use crate::provider::{ModelDelta, ModelStream, ProviderError};
-use crate::providers::http::root_cause;
 
 /// How long the token counts may come after the finish reason.
 const LINGER: Duration = Duration::from_secs(1);
@@ -22,10 +22,10 @@ const LINGER: Duration = Duration::from_secs(1);
 const DRAIN: Duration = Duration::from_millis(25);
 
 /// One answer being read.
-pub(super) struct Reading {
+pub(super) struct Reading<A> {
     /// Until it has ended or been given up.
     body: Option<BoxStream<'static, Result<Bytes, String>>>,
-    reader: ChatStream,
+    reader: Reader<A>,
     agent: String,
     idle: Duration,
     ready: VecDeque<ModelDelta>,
@@ -33,9 +33,9 @@ pub(super) struct Reading {
     reads: usize,
 }
 
-impl Reading {
+impl<A: Answer> Reading<A> {
     /// Begins with a response whose head has come.
-    pub(super) fn new(response: Response, reader: ChatStream, agent: &str, idle: Duration) -> Self {
+    pub(super) fn new(response: Response, reader: Reader<A>, agent: &str, idle: Duration) -> Self {
         let body = response.bytes_stream().map(|read| read.map_err(|cause| root_cause(&cause)));
         let agent = agent.to_owned();
         Self {
@@ -85,7 +85,7 @@ impl Reading {
                 self.body = None;
                 return Some(Err(failure.error));
             }
-            if self.reader.is_done() || self.body.is_none() {
+            if self.reader.answer.is_done() || self.body.is_none() {
                 return None;
             }
             self.read().await;
@@ -104,7 +104,7 @@ impl Reading {
 
     /// One read from the connection.
     async fn read(&mut self) {
-        let is_finished = self.reader.is_finished();
+        let is_finished = self.reader.answer.is_finished();
         let patience = if is_finished { LINGER } else { self.idle };
         let mut deltas = Vec::new();
         let Some(body) = &mut self.body else { return };

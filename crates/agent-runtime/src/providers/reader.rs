@@ -1,0 +1,176 @@
+//! From the bytes of an answer to [`ModelDelta`]s: what is the same for every API. The bytes are server-sent
+//! events, or one JSON body where a server did not stream. Knows nothing of what either says, nor of HTTP, retries
+//! or connections.
+
+use super::error::{self, Failure};
+use super::sse::{SseDecoder, SseEvent, SseOverflow};
+use crate::provider::ModelDelta;
+
+/// The most bytes of one event, and of an answer that is no event stream.
+pub(super) const MAX_EVENT: usize = 16 * 1024 * 1024;
+
+/// What one API makes of the events of an answer.
+///
+/// The end of the bytes is not success. An answer counts as whole once the server said so; only then are calls
+/// handed out.
+pub(super) trait Answer: Send + 'static {
+    /// Takes the data of one event, without blanks around it and never empty.
+    fn take_data(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure>;
+
+    /// Takes a body that is no event stream, whole.
+    fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure>;
+
+    /// Appends what was held back for a moment only.
+    fn hand_out(&mut self, _out: &mut Vec<ModelDelta>) {}
+
+    /// Appends all text that was held back; nothing more will come.
+    fn flush(&mut self, _out: &mut Vec<ModelDelta>) {}
+
+    /// The answer is whole: appends the rest of it, calls included.
+    fn close(&mut self, out: &mut Vec<ModelDelta>);
+
+    /// Why an answer that ended here is not whole.
+    fn broken_off(&self) -> Failure;
+
+    /// The server said how the answer ended; little may follow.
+    fn is_finished(&self) -> bool;
+
+    /// The answer has been handed out whole.
+    fn is_done(&self) -> bool;
+
+    /// Who is asked, for errors.
+    fn agent(&self) -> &str;
+}
+
+/// Reads one answer.
+#[derive(Debug)]
+pub(super) struct Reader<A> {
+    body: Body,
+    pub(super) answer: A,
+}
+
+/// What the bytes are.
+#[derive(Debug)]
+enum Body {
+    /// Not a byte that would tell.
+    Unknown,
+    /// Server-sent events.
+    Events(SseDecoder),
+    /// JSON, read at the end.
+    Json(Vec<u8>),
+}
+
+impl<A: Answer> Reader<A> {
+    pub(super) fn new(answer: A) -> Self {
+        Self { body: Body::Unknown, answer }
+    }
+
+    /// Takes bytes as they came and appends what they say.
+    ///
+    /// # Errors
+    /// The server reported an error or the bytes make no sense; what was appended before stands.
+    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        if self.answer.is_done() {
+            return Ok(());
+        }
+        if let Body::Unknown = self.body
+            && let Some(first) = bytes.iter().find(|byte| !is_blank(**byte))
+        {
+            self.body = match first {
+                b'{' | b'[' | b'<' => Body::Json(Vec::new()),
+                _ => Body::Events(SseDecoder::new(MAX_EVENT)),
+            };
+        }
+        let answer = &mut self.answer;
+        match &mut self.body {
+            Body::Unknown => Ok(()),
+            Body::Json(body) => {
+                let room = MAX_EVENT.saturating_sub(body.len());
+                body.extend_from_slice(&bytes[..room.min(bytes.len())]);
+                if bytes.len() > room { Err(overflow(answer.agent())) } else { Ok(()) }
+            }
+            Body::Events(decoder) => {
+                let mut result = Ok(());
+                let read = decoder.push(bytes, |event| take_event(answer, event, &mut result, out));
+                after(answer, read, result, out)
+            }
+        }
+    }
+
+    /// The bytes have ended.
+    ///
+    /// # Errors
+    /// The answer is not whole, as in [`Reader::push`] otherwise.
+    pub(super) fn end(&mut self, out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
+        let answer = &mut self.answer;
+        if answer.is_done() {
+            return Ok(());
+        }
+        match std::mem::replace(&mut self.body, Body::Unknown) {
+            Body::Unknown => {}
+            Body::Json(body) => answer.take_body(&body, out)?,
+            Body::Events(mut decoder) => {
+                let mut result = Ok(());
+                let read = decoder.end(|event| take_event(answer, event, &mut result, out));
+                after(answer, read, result, out)?;
+            }
+        }
+        if answer.is_done() {
+            return Ok(());
+        }
+        if answer.is_finished() {
+            answer.close(out);
+            return Ok(());
+        }
+        answer.flush(out);
+        Err(answer.broken_off())
+    }
+
+    /// What came is an event stream; not so before the first byte that tells.
+    pub(super) fn is_event_stream(&self) -> bool {
+        matches!(self.body, Body::Events(_))
+    }
+}
+
+fn take_event<A: Answer>(
+    answer: &mut A,
+    event: SseEvent<'_>,
+    result: &mut Result<(), Failure>,
+    out: &mut Vec<ModelDelta>,
+) {
+    if result.is_err() || answer.is_done() {
+        return;
+    }
+    let data = event.data.trim_ascii();
+    // Some servers put their keep-alive comments into the data.
+    if data.first().is_some_and(|first| *first != b':') {
+        *result = answer.take_data(event.name, data, out);
+    }
+}
+
+/// Passes on the text of what was read, then the first thing that went wrong.
+fn after<A: Answer>(
+    answer: &mut A,
+    read: Result<(), SseOverflow>,
+    result: Result<(), Failure>,
+    out: &mut Vec<ModelDelta>,
+) -> Result<(), Failure> {
+    let result = match read {
+        Ok(()) => result,
+        Err(SseOverflow { .. }) => result.and(Err(overflow(answer.agent()))),
+    };
+    if result.is_err() {
+        answer.flush(out);
+    } else {
+        answer.hand_out(out);
+    }
+    result
+}
+
+fn overflow(agent: &str) -> Failure {
+    error::malformed(agent, &format!("more than {MAX_EVENT} bytes in one piece"))
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, 0xEF | 0xBB | 0xBF)
+}

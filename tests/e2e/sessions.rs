@@ -2,6 +2,7 @@
 
 use agent_runtime::scripted::Line;
 use insta::assert_snapshot;
+use milk_acp::drivers::SessionSettings;
 use milk_tests::rig::{Rig, redacted};
 use milk_tests::schema::Version;
 use serde_json::{Value, json};
@@ -80,6 +81,21 @@ async fn a_new_session_takes_the_folders_last_one_up_again_once() {
         let mut client = rig.connect(version).await;
         let result = client.call("session/new", fresh).await.expect("a session");
         assert_ne!(result["sessionId"], session, "fresh means fresh");
+        client.finish().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_taken_up_again_where_the_settings_say_so() {
+    for version in Version::BOTH {
+        let settings = SessionSettings { resume: false, ..SessionSettings::default() };
+        let rig = Rig::with(vec![vec![Line::say("hi")]], settings);
+        let (mut client, session) = rig.session(version).await;
+        let id = client.prompt(&session, "hello").await;
+        client.response(&id).await.expect("answered");
+        client.finish().await;
+        let mut client = rig.connect(version).await;
+        assert_ne!(client.new_session(&rig.cwd()).await, session);
         client.finish().await;
     }
 }

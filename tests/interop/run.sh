@@ -46,4 +46,15 @@ check "acpx, v1" bash -c \
   'acpx --agent "$0" --cwd "$1" --approve-all --format text exec "What is in this project?" | tee "$2" && grep -q Teapot "$2"' \
   "$work/agent" "$work/project" "$work/said"
 
+reopened() {
+  acpx --agent "$1" --cwd "$2" --approve-all sessions new --name talk &&
+    acpx --agent "$1" --cwd "$2" --approve-all --ttl 1 prompt -s talk "What is in this project?" &&
+    sleep 3 && # its owner ends, and with it the agent
+    acpx --agent "$1" --cwd "$2" --approve-all --ttl 1 prompt -s talk "And which files are there?" &&
+    acpx --agent "$1" --cwd "$2" sessions list | grep "What is in this project" &&
+    acpx --agent "$1" --cwd "$2" sessions close talk
+}
+export -f reopened
+check "acpx, v1, a session across restarts" bash -c 'reopened "$0" "$1"' "$work/agent" "$work/project"
+
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

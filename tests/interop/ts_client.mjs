@@ -1,5 +1,6 @@
-// Drives an agent with the official TypeScript SDK (ACP v2 by default): one prompt to its end, then list, close, resume
-// with replay and delete. Usage: ts_client.mjs VERSION CWD AGENT [ARG...]. Exits 0 when everything came as it should.
+// Drives an agent with the official TypeScript SDK: one prompt to its end; then, in a new process of the agent, the
+// conversation is listed, opened again with its replay, continued, closed and deleted.
+// Usage: ts_client.mjs VERSION CWD AGENT [ARG...]. Exits 0 when everything came as it should.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import assert from "node:assert";
@@ -8,7 +9,6 @@ const [version, cwd, command, ...args] = process.argv.slice(2);
 const second = version === "2";
 const acp = await import("@agentclientprotocol/sdk" + (second ? "/experimental/v2" : ""));
 const { agent: methods, client: own } = acp.methods;
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 
 let text = "";
 let chunks = 0;
@@ -38,10 +38,14 @@ const hello = second
   ? { protocolVersion: 2, info, capabilities: {} }
   : { protocolVersion: 1, clientInfo: info, clientCapabilities: {} };
 
-async function converse(agent) {
+async function greet(agent) {
   const { protocolVersion } = await agent.request(methods.initialize, hello);
   assert.equal(protocolVersion, Number(version));
-  const { sessionId } = await agent.request(methods.session.new, { cwd, mcpServers: [] });
+}
+
+async function ask(agent, sessionId) {
+  text = "";
+  running = false;
   const end = new Promise((resolve) => (turnEnded = resolve));
   const prompt = [{ type: "text", text: "What is in this project?" }];
   const answer = await agent.request(methods.session.prompt, { sessionId, prompt });
@@ -50,9 +54,19 @@ async function converse(agent) {
   assert.ok(text, "the agent said nothing");
   console.log(`stop=${stop} chunks=${chunks} updates=${[...kinds].join(",")}`);
   console.log(text);
+}
+
+async function begin(agent) {
+  await greet(agent);
+  const { sessionId } = await agent.request(methods.session.new, { cwd, mcpServers: [] });
+  await ask(agent, sessionId);
+  return sessionId;
+}
+
+async function goOn(agent, sessionId) {
+  await greet(agent);
   const { sessions } = await agent.request(methods.session.list, { cwd });
   assert.ok(sessions.some((session) => session.sessionId === sessionId));
-  await agent.request(methods.session.close, { sessionId });
   kinds.clear();
   if (second) {
     await agent.request(methods.session.resume, { sessionId, cwd, replayFrom: { type: "start" } });
@@ -62,17 +76,28 @@ async function converse(agent) {
     await agent.request(methods.session.load, { sessionId, cwd, mcpServers: [] });
     assert.ok(kinds.has("user_message_chunk"), [...kinds].join());
   }
+  await ask(agent, sessionId);
+  await agent.request(methods.session.close, { sessionId });
   await agent.request(methods.session.delete, { sessionId });
 }
 
-let failed = null;
-try {
-  await app.connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), converse);
-} catch (error) {
-  failed = error;
-  console.error(error);
+// A process of the agent, from its start to its end.
+async function withAgent(converse) {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = new Promise((resolve) => child.on("exit", resolve));
+  const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
+  try {
+    return await app.connectWith(stream, converse);
+  } finally {
+    child.stdin.end();
+    await exited;
+  }
 }
-const exited = new Promise((resolve) => child.on("exit", resolve));
-child.stdin.end();
-await exited;
-process.exit(failed ? 1 : 0);
+
+try {
+  const sessionId = await withAgent(begin);
+  await withAgent((agent) => goOn(agent, sessionId));
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}

@@ -1,6 +1,7 @@
 //! What a session's task does with what dispatch posts, and how it begins and ends.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use acp_rpc::{Responder, RpcError};
 use futures::FutureExt;
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::command::{OpenSession, Prompt, Replay, Reply, SetOption};
 use crate::commands;
 use crate::delete;
+use crate::drivers::SessionDrivers;
 use crate::error::ServerError;
 use crate::options::Options;
 use crate::session::actor::{Actor, Out, Parts, Waiting};
@@ -36,8 +38,8 @@ pub(crate) async fn run(shared: Shared, birth: Birth) {
         () = shutdown.cancelled() => Err(ServerError::Cancelled),
         opened = open::open(&shared, &seat, opening) => opened,
     };
-    let opened = match opened {
-        Ok(opened) => opened,
+    let (opened, drivers) = match opened {
+        Ok(found) => found,
         Err(error) => {
             mailbox.close();
             // Before the client knows, or its next request would still find this view.
@@ -46,7 +48,7 @@ pub(crate) async fn run(shared: Shared, birth: Birth) {
             return refuse_rest(&mut mailbox);
         }
     };
-    let (mut actor, found) = born(shared, seat, opened, shutdown);
+    let (mut actor, found) = born(shared, seat, (opened, drivers), shutdown);
     actor.begin(&first, &found, responder);
     actor.run(&mut mailbox).await;
     mailbox.close();
@@ -73,8 +75,12 @@ impl First {
 }
 
 /// An actor for an opened session, and what its first words are about.
-fn born(shared: Shared, seat: Seat, mut opened: Opened, shutdown: CancellationToken) -> (Actor, Found) {
-    let drivers = shared.drivers.open(&opened.cwd);
+fn born(
+    shared: Shared,
+    seat: Seat,
+    (mut opened, drivers): (Opened, Arc<dyn SessionDrivers>),
+    shutdown: CancellationToken,
+) -> (Actor, Found) {
     let settings = drivers.settings();
     let options = Options::new(&settings, &opened.options);
     let (title, adopted, unstored) = (opened.title.clone(), opened.adopted, opened.unstored.take());

@@ -3,6 +3,7 @@
 //! Answers nothing and tells nothing; it only finds out what there is.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
@@ -11,6 +12,7 @@ use session_store::{Lease, SessionMeta, Span, StoreError, StoredWindow};
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{OpenSession, Replay};
+use crate::drivers::SessionDrivers;
 use crate::error::ServerError;
 use crate::session::{Opening, Shared, replay};
 use crate::views::{Claim, Seat, ViewId};
@@ -85,26 +87,33 @@ impl Past {
     }
 }
 
-/// Opens a session.
-pub(crate) async fn open(shared: &Shared, seat: &Seat, opening: Opening) -> Result<Opened, ServerError> {
+/// Opens a session, and whoever answers in its folder.
+pub(crate) async fn open(
+    shared: &Shared,
+    seat: &Seat,
+    opening: Opening,
+) -> Result<(Opened, Arc<dyn SessionDrivers>), ServerError> {
     match opening {
         Opening::New { request, adopt } => {
             let cwd = directory(shared, "cwd", &request.cwd).await?;
             let roots = directories(shared, &request.additional_directories).await?;
             let alone = seat.settle(&cwd);
             let place = Place { cwd, additional_roots: roots, name: None, options: Map::new() };
-            let earlier = if adopt && alone { adopted(shared, seat, &place).await } else { None };
+            let drivers = shared.drivers.open(&place.cwd);
+            let adopt = adopt && alone && drivers.settings().resume;
+            let earlier = if adopt { adopted(shared, seat, &place).await } else { None };
             let opened = match earlier {
                 Some(opened) => opened,
                 None => fresh(shared, seat.view(), place).await,
             };
             seat.answer_to(opened.claim.session());
-            Ok(opened)
+            Ok((opened, drivers))
         }
         Opening::Stored { request, claim, after } => {
             let opened = stored(shared, &request, claim, after).await?;
             seat.settle(&opened.cwd);
-            Ok(opened)
+            let drivers = shared.drivers.open(&opened.cwd);
+            Ok((opened, drivers))
         }
     }
 }

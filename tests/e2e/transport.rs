@@ -113,15 +113,13 @@ async fn a_line_has_the_members_of_its_kind_and_no_others() {
     }
 }
 
-/// What a command prints wherever it can: both its streams and every descriptor it might have inherited.
-#[cfg(target_os = "linux")]
-const NOISY: &str = r"printf 'NOISE\033]0;t\007\n'; printf 'NOISE on error\n' >&2
-for fd in $(seq 3 255); do [ ! -e /proc/$$/fd/$fd ] || printf 'NOISE %s\n' $fd > /proc/$$/fd/$fd; done
-cat; readlink /proc/self/fd/0; ls /proc/$$/fd | tr '\n' ' '";
+/// Prints on both its streams, with an escape that would retitle a terminal, and reads what input it has.
+#[cfg(unix)]
+const NOISY: &str = r"printf 'NOISE\033]0;t\007\n'; printf 'NOISE on error\n' >&2; cat; echo read";
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 #[tokio::test]
-async fn a_command_has_no_descriptors_but_its_own_and_its_noise_stays_in_its_row() {
+async fn what_a_command_prints_stays_in_its_row_and_its_input_is_empty() {
     for version in Version::BOTH {
         let settings = SessionSettings { skip_permissions: true, ..SessionSettings::default() };
         let answers = vec![vec![Line::call("bash", json!({ "command": NOISY }))], vec![Line::say("Done.")]];
@@ -131,14 +129,13 @@ async fn a_command_has_no_descriptors_but_its_own_and_its_noise_stays_in_its_row
         client.response(&id).await.expect("answered");
         for line in client.take_unclaimed() {
             let kind = line["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
-            assert!(kind.starts_with("tool_call") || !line.to_string().contains("NOISE "), "{line}");
+            assert!(kind.starts_with("tool_call") || !line.to_string().contains("NOISE"), "{line}");
         }
         let heard = rig.model.requests().pop().expect("the model was asked");
         let heard = format!("{:?}", heard.messages);
-        assert!(heard.contains("NOISE on error"), "{heard}");
-        assert!(!heard.contains("NOISE 3"), "an inherited descriptor was written to: {heard}");
-        assert!(heard.contains("/dev/null"), "its input is empty: {heard}");
-        assert!(heard.contains("0 1 2"), "{heard}");
+        for printed in ["NOISE on error", "read"] {
+            assert!(heard.contains(&format!("{printed}\\\\n")), "{printed} in {heard}");
+        }
         client.finish().await;
     }
 }

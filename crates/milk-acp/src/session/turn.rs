@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_runtime::driver::{Permissions, TurnEnd, TurnError, TurnInput};
-use agent_runtime::io::{Interrupted, TurnIo, TurnSignal};
+use agent_runtime::io::{Interrupted, TurnIo, TurnSignal, TurnSignals};
 use session_model::source::Ids;
 use session_model::{
     Content, Entry, Event, MessageId, Notice, Role, SessionId, Severity, StopReason, TurnFailure, TurnId,
 };
 use session_store::SessionStore;
-use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +57,7 @@ pub(crate) enum Said {
 /// A turn under way.
 #[derive(Debug)]
 pub(crate) struct RunningTurn {
-    signals: mpsc::Receiver<TurnSignal>,
+    signals: TurnSignals,
     task: JoinSet<(Outcome, Vec<Change>)>,
     cancel: CancellationToken,
     /// When it is dropped, once cancelled.
@@ -86,7 +85,8 @@ impl RunningTurn {
         F: Future<Output = (Outcome, Vec<Change>)> + Send + 'static,
     {
         let cancel = parent.child_token();
-        let (io, signals) = TurnIo::channel(cancel.clone());
+        // The session listens once everything before is kept and told, and the turn waits for that before each request.
+        let (io, signals) = TurnIo::acknowledged(cancel.clone());
         let mut task = JoinSet::new();
         task.spawn(work(io));
         Self { signals, task, cancel, deadline: None }
@@ -119,13 +119,10 @@ impl RunningTurn {
 
     /// What it has said already, without waiting.
     pub(crate) fn try_next(&mut self) -> Option<TurnSignal> {
-        self.signals.try_recv().ok()
+        self.signals.try_recv()
     }
 
-    async fn said(
-        signals: &mut mpsc::Receiver<TurnSignal>,
-        task: &mut JoinSet<(Outcome, Vec<Change>)>,
-    ) -> Said {
+    async fn said(signals: &mut TurnSignals, task: &mut JoinSet<(Outcome, Vec<Change>)>) -> Said {
         if let Some(signal) = signals.recv().await {
             return Said::Signal(signal);
         }

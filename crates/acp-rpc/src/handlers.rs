@@ -6,9 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,18 +62,6 @@ impl Call {
     #[must_use]
     pub fn cancelled(&self) -> &CancellationToken {
         self.withdrawal.token(self.peer.life())
-    }
-
-    /// Drives `work` until the request is withdrawn; `None` if that was first.
-    async fn unless_withdrawn<T>(&self, mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
-        if self.withdrawal.is_withdrawn(self.peer.life()) {
-            return None;
-        }
-        // Most handlers never wait; their requests need no token.
-        if let Poll::Ready(value) = futures::poll!(work.as_mut()) {
-            return Some(value);
-        }
-        self.cancelled().run_until_cancelled(work).await
     }
 }
 
@@ -145,14 +132,13 @@ impl Handlers {
         self.add(name, move |params, responder, start| {
             let handler = Arc::clone(&handler);
             let call = Call::new(start.peer, &responder);
-            let watch = call.clone();
             let hurry = Arc::clone(&call.withdrawal);
             let job = async move {
-                let work = pin!(async move {
-                    let params = params.parse()?;
-                    handler(params, call).await
-                });
-                let outcome = watch.unless_withdrawn(work).await;
+                let outcome = match params.parse() {
+                    _ if responder.is_withdrawn() => None,
+                    Ok(params) => responder.unless_withdrawn(pin!(handler(params, call))).await,
+                    Err(error) => Some(Err(error)),
+                };
                 responder.finish(&outcome.unwrap_or_else(|| Err(RpcError::cancelled())));
             };
             start.run(job, Some(&hurry));

@@ -65,6 +65,19 @@ impl Responder {
         self.withdrawal.token(&self.core.life)
     }
 
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.withdrawal.is_withdrawn(&self.core.life)
+    }
+
+    /// Drives `work` until the request is withdrawn; `None` if that was first.
+    pub(crate) async fn unless_withdrawn<T>(&self, mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+        // Most handlers never wait; their requests need no token.
+        if let Poll::Ready(value) = futures::poll!(work.as_mut()) {
+            return Some(value);
+        }
+        self.cancelled().run_until_cancelled(work).await
+    }
+
     pub(crate) fn withdrawal(&self) -> &Arc<Withdrawal> {
         &self.withdrawal
     }
@@ -130,7 +143,7 @@ impl Drop for Responder {
         if self.spent {
             return;
         }
-        if self.withdrawal.is_withdrawn(&self.core.life) {
+        if self.is_withdrawn() {
             self.fail(&RpcError::cancelled());
         } else {
             self.fail(&RpcError::internal("Internal error"));

@@ -13,5 +13,7 @@ mod program;
 mod random;
 mod sessions;
 mod sharing;
+#[cfg(unix)]
+mod storage;
 mod surroundings;
 mod talk;

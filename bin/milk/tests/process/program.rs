@@ -67,7 +67,20 @@ impl Home {
     /// The program with these arguments, in an environment of nothing but the search path and this home.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_milk"));
-        command.args(arguments).current_dir(self.path("work")).env_clear().kill_on_drop(true);
+        command.args(arguments);
+        self.surround(command)
+    }
+
+    /// A shell with this script, to which `$0` is the program.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_milk")]);
+        self.surround(command)
+    }
+
+    fn surround(&self, mut command: Command) -> Command {
+        command.current_dir(self.path("work")).env_clear().kill_on_drop(true);
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("HOME", self.root.path()).env("MILK_HOME", self.path("milk")).env("MILK_DETECT", "off");
         command

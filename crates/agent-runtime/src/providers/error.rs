@@ -59,11 +59,15 @@ pub(super) fn is_said(raw: &RawValue) -> bool {
 
 /// An error object inside a successful answer.
 pub(super) fn reported(agent: &str, raw: &RawValue) -> Failure {
-    let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    reported_value(agent, &serde_json::from_str(raw.get()).unwrap_or_default())
+}
+
+/// The same, read already.
+pub(super) fn reported_value(agent: &str, value: &Value) -> Failure {
     let code = ["code", "status", "status_code"].into_iter().find_map(|member| number(value.get(member)?));
     let word =
         ["type", "code"].into_iter().filter_map(|member| value.get(member)?.as_str()).find_map(status_of);
-    let message = message_in(&value).unwrap_or_else(|| bounded(raw.get(), MAX_MESSAGE));
+    let message = message_in(value).unwrap_or_else(|| bounded(&value.to_string(), MAX_MESSAGE));
     let status = code.and_then(|code| u16::try_from(code).ok()).or(word);
     let is_transient = status.is_some_and(|status| is_transient(status, &message));
     Failure {
@@ -99,6 +103,14 @@ pub(super) fn truncated(agent: &str, reason: &str) -> Failure {
 /// An answer that is not what the API promises.
 pub(super) fn malformed(agent: &str, reason: &str) -> Failure {
     Failure::lasting(ProviderError::Malformed { agent: agent.to_owned(), reason: reason.to_owned() })
+}
+
+/// An event that could not be read: half of it, where the connection ended, or no JSON.
+pub(super) fn unreadable(agent: &str, cause: &serde_json::Error, data: &[u8]) -> Failure {
+    if cause.is_eof() {
+        return truncated(agent, "the connection ended within an event");
+    }
+    malformed(agent, &format!("{cause} in {}", excerpt(data)))
 }
 
 /// The message in the body of an error: `OpenAI`'s object, `FastAPI`'s `detail`, a bare string, text or HTML.

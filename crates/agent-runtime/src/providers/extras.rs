@@ -77,9 +77,10 @@ impl<'a> Options<'a> {
         parts.chain(own).map(str::to_owned).chain(members).collect()
     }
 
-    /// Writes temperature and configured members into a body.
-    pub(super) fn write<M: SerializeMap>(self, body: &mut M) -> Result<(), M::Error> {
-        if let Some(temperature) = self.extras.temperature.filter(|_| self.keeps(TEMPERATURE)) {
+    /// Writes the temperature, where it `may_vary`, and configured members into a body.
+    pub(super) fn write<M: SerializeMap>(self, body: &mut M, may_vary: bool) -> Result<(), M::Error> {
+        let temperature = self.extras.temperature.filter(|_| may_vary && self.keeps(TEMPERATURE));
+        if let Some(temperature) = temperature {
             body.serialize_entry(TEMPERATURE, &temperature)?;
         }
         self.members().try_for_each(|(name, value)| body.serialize_entry(name, value))

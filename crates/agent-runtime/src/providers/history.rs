@@ -72,7 +72,7 @@ impl<'a> History<'a> {
                         results.push_back((call_id.as_str(), output.as_str()));
                         rest.next();
                     }
-                    if !(text.is_empty() && calls.is_empty()) {
+                    if !(text.trim().is_empty() && calls.is_empty()) {
                         self.add_model(text, calls, kept, results);
                     }
                 }

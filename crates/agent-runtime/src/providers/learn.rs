@@ -5,6 +5,9 @@
 pub(super) const TOOLS: &str = "tools";
 pub(super) const IMAGES: &str = "images";
 
+/// A part that is refused by what it asks for, not by its name.
+pub(super) const INCLUDE: &str = "include";
+
 /// Words by which a refusal tells that something is not supported, rather than wrong.
 const REFUSALS: &[&str] = &[
     "support",
@@ -34,6 +37,7 @@ pub(super) fn refused<'s, S: AsRef<str>>(status: u16, message: &str, sent: &'s [
         IMAGES => {
             ["image", "images", "vision", "multimodal", "image_url"].iter().any(|w| has_word(&message, w))
         }
+        INCLUDE if message.contains("encrypted content") => true,
         _ => status != 500 && has_word(&message, part),
     };
     // A refusal that names several is about the most particular one; tools come last.
@@ -57,7 +61,7 @@ mod tests {
 
     #[test]
     fn refusals_name_the_part() {
-        let sent = ["tools", "images", "stream_options", "temperature", "seed"];
+        let sent = ["tools", "images", "include", "stream_options", "temperature", "seed"];
         let table = [
             (400, "registry.ollama.ai/library/x does not support tools", Some("tools")),
             (
@@ -76,6 +80,7 @@ mod tests {
             ),
             (422, "body.stream_options: Extra inputs are not permitted", Some("stream_options")),
             (400, "Unrecognized request argument supplied: seed", Some("seed")),
+            (400, "Encrypted content is not supported with this model.", Some("include")),
             (400, "model not found", None),
             (400, "This model's maximum context length is 4096 tokens", None),
             (400, "tools.0.name is too long", None),

@@ -130,6 +130,11 @@ pub(super) trait Question: Sync {
     /// It cannot be written.
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error>;
 
+    /// Whether a refusal tells how to ask differently; what it told is remembered then.
+    fn learn(&self, _status: u16, _message: &str) -> bool {
+        false
+    }
+
     /// A reader for one answer.
     fn reader(&self) -> Reader<Self::Answer>;
 }
@@ -187,6 +192,9 @@ impl Link {
                 }
                 Refusal::Credentials(error) => return Err(error),
                 Refusal::Status { status, message, failure } => {
+                    if question.learn(status, &message) {
+                        continue;
+                    }
                     if let Some(part) = learn::refused(status, &message, &optional) {
                         self.do_without(part, &without);
                         continue;

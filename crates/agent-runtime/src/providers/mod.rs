@@ -1,6 +1,7 @@
 //! The model APIs milk speaks, each a [`Provider`](crate::provider::Provider), and what they share: event
 //! streams, HTTP clients, credentials. Nothing here knows sessions or tools' insides.
 
+pub mod anthropic;
 mod arguments;
 pub mod auth;
 mod content;
@@ -13,10 +14,13 @@ pub mod http;
 mod learn;
 pub mod link;
 pub mod openai_chat;
+pub mod openai_responses;
 mod reader;
 mod reading;
 pub mod sse;
 mod surrogates;
+#[cfg(test)]
+mod testing;
 
 // One mock serves this crate's tests and those that cross crates.
 #[cfg(test)]

@@ -132,6 +132,24 @@ impl<A: Answer> Reader<A> {
     }
 }
 
+/// More text, in one delta with what came just before.
+pub(super) fn push_text(out: &mut Vec<ModelDelta>, piece: &str) {
+    match out.last_mut() {
+        _ if piece.is_empty() => {}
+        Some(ModelDelta::Text(text)) => text.push_str(piece),
+        Some(_) | None => out.push(ModelDelta::Text(piece.to_owned())),
+    }
+}
+
+/// More reasoning, likewise.
+pub(super) fn push_thought(out: &mut Vec<ModelDelta>, piece: &str) {
+    match out.last_mut() {
+        _ if piece.is_empty() => {}
+        Some(ModelDelta::Thought(text)) => text.push_str(piece),
+        Some(_) | None => out.push(ModelDelta::Thought(piece.to_owned())),
+    }
+}
+
 fn take_event<A: Answer>(
     answer: &mut A,
     event: SseEvent<'_>,

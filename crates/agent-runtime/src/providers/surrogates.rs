@@ -2,6 +2,10 @@
 //! `\uDCxx` escape, which no JSON reader accepts. Such escapes are first turned into private-use characters that
 //! stand for a half ([`mark`]); a [`Joiner`] per text then puts halves together, across pieces too.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 /// Private-use characters from here on stand for the surrogates from [`FIRST_HIGH`] on.
 const MARKS: u32 = 0x10_D800;
 const FIRST_HIGH: u32 = 0xD800;
@@ -40,6 +44,17 @@ pub(super) fn mark(json: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// Reads JSON; the flag says whether lone surrogates in it had to be marked.
+///
+/// # Errors
+/// It is no JSON.
+pub(super) fn read(json: &[u8]) -> Result<(Value, bool), serde_json::Error> {
+    serde_json::from_slice(json).map(|value| (value, false)).or_else(|error| {
+        let marked = mark(json).ok_or(error)?;
+        Ok((serde_json::from_slice(&marked)?, true))
+    })
+}
+
 /// The surrogate that the escape at `at` names, if it is one.
 fn surrogate_at(json: &[u8], at: usize) -> Option<u32> {
     let escape = json.get(at..at + 6)?;
@@ -55,13 +70,13 @@ pub(super) struct Joiner {
 }
 
 impl Joiner {
-    /// Whether pieces without marks may pass as they are.
-    pub(super) fn is_idle(&self) -> bool {
-        self.high.is_none()
+    /// The next piece of a text as it is meant; `marked` tells whether it may hold marks.
+    pub(super) fn add<'a>(&mut self, piece: &'a str, marked: bool) -> Cow<'a, str> {
+        if marked || self.high.is_some() { self.join(piece).into() } else { piece.into() }
     }
 
     /// The next piece with its halves joined; a high half at its end is kept for the next one.
-    pub(super) fn join(&mut self, piece: &str) -> String {
+    fn join(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
         for c in piece.chars() {
             let unit = (u32::from(c)).checked_sub(MARKS).map(|offset| offset + FIRST_HIGH);

@@ -131,11 +131,7 @@ impl Calls {
         }
         merge_name(&mut call.name, &function.name.0, &self.offered);
         let (piece, is_marked) = text_of(function.arguments);
-        if marked || is_marked || !call.joiner.is_idle() {
-            call.arguments.push_str(&call.joiner.join(&piece));
-        } else {
-            call.arguments.push_str(&piece);
-        }
+        call.arguments.push_str(&call.joiner.add(&piece, marked || is_marked));
     }
 }
 

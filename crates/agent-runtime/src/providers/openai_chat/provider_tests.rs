@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use session_model::{Content, EmbeddedResource, ResourceBody, ResourceLink};
 
 use super::*;
-use crate::provider::{FinishReason, ModelCall, ModelDelta, ModelMessage, ToolSchema};
+use crate::provider::{FinishReason, ModelDelta, ModelMessage};
 use crate::providers::auth::Secret;
 use crate::providers::mock_openai::{
     DONE, Gate, MockOpenAi, Reply, call_chunk, event, finish_chunk, text_chunk,
 };
+use crate::providers::testing::{all, ask, call, odd_histories, result, said, tool};
 
 fn provider(mock: &MockOpenAi) -> OpenAiChat {
     OpenAiChat::new(OpenAiChatConfig::new("local", mock.url()))
@@ -22,38 +23,6 @@ fn with(mock: &MockOpenAi, change: impl FnOnce(&mut OpenAiChatConfig)) -> OpenAi
     let mut config = OpenAiChatConfig::new("local", mock.url());
     change(&mut config);
     OpenAiChat::new(config)
-}
-
-fn ask(text: &str) -> ModelRequest {
-    let messages = vec![ModelMessage::User(vec![Content::text(text)])];
-    ModelRequest { system: "Be brief.".to_owned(), messages, tools: Vec::new() }
-}
-
-fn tool(name: &str) -> ToolSchema {
-    let parameters =
-        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-    ToolSchema { name: name.to_owned(), description: format!("The tool {name}."), parameters }
-}
-
-fn call(id: &str, name: &str, arguments: &str) -> ModelCall {
-    ModelCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() }
-}
-
-fn result(id: &str, output: &str) -> ModelMessage {
-    ModelMessage::ToolResult { call_id: id.to_owned(), name: "read".to_owned(), output: output.to_owned() }
-}
-
-fn said(text: &str, calls: Vec<ModelCall>) -> ModelMessage {
-    ModelMessage::assistant(text, calls)
-}
-
-async fn all(provider: &OpenAiChat, request: ModelRequest) -> Result<Vec<ModelDelta>, ProviderError> {
-    let mut deltas = Vec::new();
-    let mut stream = provider.stream(request).await?;
-    while let Some(delta) = stream.next().await {
-        deltas.push(delta?);
-    }
-    Ok(deltas)
 }
 
 /// The whole text of an answer that ends well.
@@ -129,35 +98,7 @@ async fn strict_servers_take_any_history() {
     mock.strict();
     mock.respond(|_| Reply::say(&["ok"]));
     let provider = provider(&mock);
-    let user = |text: &str| ModelMessage::User(vec![Content::text(text)]);
-    let read = |id: &str| call(id, "read", r#"{"path":"a"}"#);
-    let histories = [
-        vec![],
-        vec![user("a"), user("b"), user(""), user("c")],
-        vec![user("a"), said("", vec![]), user("b")],
-        vec![user("a"), said("one", vec![]), said("two", vec![]), user("b")],
-        vec![user("a"), said("one", vec![])],
-        vec![said("first", vec![]), user("a")],
-        vec![user("a"), said("", vec![read("x"), read("y")]), result("y", "only this"), user("b")],
-        vec![user("a"), said("", vec![read("x")]), user("cancelled, go on")],
-        vec![user("a"), said("", vec![read("x"), read("x")]), result("x", "1"), result("x", "2")],
-        vec![
-            user("a"),
-            said("", vec![read("x")]),
-            result("x", "1"),
-            said("", vec![read("x")]),
-            result("x", "2"),
-        ],
-        vec![
-            user("a"),
-            said("", vec![call("x", "read", r#"{"path": "cd /x"#)]),
-            result("x", "bad arguments"),
-        ],
-        vec![user("a"), said("", vec![call("x", "read", "")]), result("x", "")],
-        vec![user("a"), result("ghost", "no call"), user("b")],
-        vec![user("a"), said("one", vec![]), said("", vec![read("x")]), result("x", "1")],
-    ];
-    for messages in histories {
+    for messages in odd_histories() {
         let shown = format!("{messages:?}");
         let request = ModelRequest { system: "s".to_owned(), messages, tools: vec![tool("read")] };
         all(&provider, request).await.unwrap_or_else(|error| panic!("{error} for {shown}"));

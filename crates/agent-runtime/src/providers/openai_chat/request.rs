@@ -57,7 +57,7 @@ impl Serialize for Body<'_> {
         if self.options.keeps(STREAM_OPTIONS) {
             body.serialize_entry(STREAM_OPTIONS, &json!({"include_usage": true}))?;
         }
-        self.options.write(&mut body)?;
+        self.options.write(&mut body, true)?;
         body.end()
     }
 }

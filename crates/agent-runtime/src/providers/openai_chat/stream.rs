@@ -199,7 +199,7 @@ impl ChatAnswer {
                 let mut lines = data.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
                 lines.try_for_each(|line| self.take_data(name, line, out))
             }
-            Err(cause) => Err(error::malformed(&self.agent, &format!("{cause} in {}", error::excerpt(data)))),
+            Err(cause) => Err(error::unreadable(&self.agent, &cause, data)),
         }
     }
 
@@ -256,11 +256,11 @@ impl ChatAnswer {
     fn take_message(&mut self, message: &Message<'_>, marked: bool) {
         let thoughts = [&message.reasoning_content, &message.reasoning, &message.reasoning_details];
         if let Some(thought) = thoughts.into_iter().find_map(|text| text.some()) {
-            let thought = joined(&mut self.reasoning, thought, marked);
+            let thought = self.reasoning.add(thought, marked);
             push_thought(&mut self.segments, &thought);
         }
         if let Some(text) = message.content.some() {
-            let text = joined(&mut self.content, text, marked);
+            let text = self.content.add(text, marked);
             self.inline.push(&text, &mut self.segments);
         }
         if let Some(refusal) = message.refusal.some() {
@@ -283,10 +283,6 @@ impl ChatAnswer {
         self.inline.end(is_cut, &mut self.segments);
         self.hand_out(out);
     }
-}
-
-fn joined<'a>(joiner: &mut Joiner, text: &'a str, marked: bool) -> std::borrow::Cow<'a, str> {
-    if marked || !joiner.is_idle() { joiner.join(text).into() } else { text.into() }
 }
 
 fn push_thought(segments: &mut Vec<Segment>, text: &str) {

@@ -1,78 +1,27 @@
 //! Every shape of a stream, fed whole, in random pieces and byte by byte.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{ChatStream, Failure};
-use crate::provider::{ModelDelta, ProviderError, ToolSchema};
+use super::{ChatAnswer, ChatStream, Failure};
+use crate::provider::{ModelDelta, ProviderError};
+use crate::providers::testing::{self, tool};
 
 const TOOLS: &[&str] = &["read", "read_file", "f", "g", "write"];
 
-/// Feeds `pieces`; text in one row a stretch, whatever the pieces.
+fn answer() -> ChatAnswer {
+    let offered = TOOLS.iter().map(|name| tool(name)).collect();
+    ChatAnswer::new("a", offered, Arc::default())
+}
+
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelDelta>, Result<(), Failure>) {
-    let offered: Arc<[ToolSchema]> = TOOLS
-        .iter()
-        .map(|name| ToolSchema {
-            name: (*name).to_owned(),
-            description: String::new(),
-            parameters: serde_json::json!({"type": "object"}),
-        })
-        .collect();
-    let mut stream = ChatStream::new("a", offered);
-    let mut deltas = Vec::new();
-    let mut result = Ok(());
-    for piece in pieces {
-        result = stream.push(piece, &mut deltas);
-        if result.is_err() {
-            break;
-        }
-    }
-    if result.is_ok() {
-        result = stream.end(&mut deltas);
-    }
-    (merged(deltas), result)
+    testing::read(answer(), pieces)
 }
 
-fn merged(deltas: Vec<ModelDelta>) -> Vec<ModelDelta> {
-    let mut all: Vec<ModelDelta> = Vec::new();
-    for delta in deltas {
-        match (all.last_mut(), delta) {
-            (Some(ModelDelta::Text(before)), ModelDelta::Text(more))
-            | (Some(ModelDelta::Thought(before)), ModelDelta::Thought(more)) => before.push_str(&more),
-            (_, delta) => all.push(delta),
-        }
-    }
-    all
-}
-
-/// What `stream` means, after checking that cuts do not change it.
 fn meaning(stream: &str) -> String {
-    let bytes = stream.as_bytes();
-    let whole = read([bytes]);
-    assert_eq!(read(bytes.chunks(1)), whole, "byte by byte: {stream}");
-    assert_eq!(read(bytes.chunks(7)), whole, "by seven: {stream}");
-    let mut told = String::new();
-    for delta in &whole.0 {
-        match delta {
-            ModelDelta::Text(text) => writeln!(told, "text {text:?}"),
-            ModelDelta::Thought(text) => writeln!(told, "thought {text:?}"),
-            ModelDelta::Kept(kept) => writeln!(told, "kept {kept}"),
-            ModelDelta::Call(call) => writeln!(told, "{} {} {}", call.id, call.name, call.arguments),
-            ModelDelta::Usage(usage) => {
-                writeln!(told, "usage {}+{} {} {}", usage.input, usage.cached, usage.output, usage.thought)
-            }
-            ModelDelta::Finish(reason) => writeln!(told, "finish {reason:?}"),
-        }
-        .unwrap();
-    }
-    if let Err(failure) = whole.1 {
-        let again = if failure.is_transient { " (transient)" } else { "" };
-        writeln!(told, "error {}{again}", failure.error).unwrap();
-    }
-    told
+    testing::meaning(answer, stream)
 }
 
 /// Events of these data, then `[DONE]`.

@@ -1,0 +1,134 @@
+//! The Responses API of OpenAI and of servers that imitate it. `request` words a request, `answer` reads an answer.
+//! Nothing is left with the server: every request tells the whole conversation, and reasoning goes back encrypted,
+//! as it came, with the results of the calls it led to; later turns do without. Knows nothing of sessions, tools'
+//! insides or permissions.
+//!
+//! Source: <https://platform.openai.com/docs/api-reference/responses>.
+
+mod answer;
+#[cfg(test)]
+mod answer_tests;
+mod items;
+#[cfg(test)]
+mod provider_tests;
+mod request;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use self::answer::ResponseAnswer;
+use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
+use crate::providers::arguments::CallIds;
+use crate::providers::extras::{Extras, Options};
+use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
+use crate::providers::reader::Reader;
+
+static API: Api = Api { tail: "/responses", credential: link::bearer, headers: &[] };
+
+/// An agent behind a Responses API.
+#[derive(Debug, Clone)]
+pub struct OpenAiResponsesConfig {
+    /// The way to the server; its address is `/v1/responses` by default.
+    pub server: ServerConfig,
+    /// The model to ask for; the server decides when there is none.
+    pub model: Option<String>,
+    /// Tokens the model can hold, where known.
+    pub context_window: Option<u64>,
+    /// Tokens an answer may have, reasoning included; the server's default when there is none.
+    pub max_tokens: Option<u64>,
+    /// How hard a reasoning model thinks (`minimal`, `low`, `medium`, `high`). Its summary is asked for then.
+    pub effort: Option<String>,
+    /// Sent only when set.
+    pub temperature: Option<f64>,
+    /// Further members of the request's body.
+    pub extra: Map<String, Value>,
+}
+
+impl OpenAiResponsesConfig {
+    /// An agent that asks `server`, everything else at its default.
+    #[must_use]
+    pub fn new(server: ServerConfig) -> Self {
+        Self {
+            server,
+            model: None,
+            context_window: None,
+            max_tokens: None,
+            effort: None,
+            temperature: None,
+            extra: Map::new(),
+        }
+    }
+}
+
+/// A model behind a Responses API. Connects on its first request.
+#[derive(Debug, Clone)]
+pub struct OpenAiResponses(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    link: Link,
+    extras: Extras,
+    ids: Arc<CallIds>,
+    context_window: Option<u64>,
+    own: request::Own,
+}
+
+impl OpenAiResponses {
+    /// Sets up; checks nothing yet.
+    #[must_use]
+    pub fn new(config: OpenAiResponsesConfig) -> Self {
+        let extras = Extras::new(config.model.as_deref(), config.temperature, &config.extra);
+        Self(Arc::new(Inner {
+            link: Link::new(config.server, &API),
+            extras,
+            ids: Arc::default(),
+            context_window: config.context_window,
+            own: request::Own { max_tokens: config.max_tokens, effort: config.effort },
+        }))
+    }
+}
+
+#[async_trait]
+impl Provider for OpenAiResponses {
+    fn info(&self) -> ProviderInfo {
+        ProviderInfo {
+            agent: self.0.link.config.agent.clone(),
+            model: self.0.extras.model.clone().unwrap_or_default(),
+            context_window: self.0.context_window,
+        }
+    }
+
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError> {
+        let ask = Ask { inner: &self.0, request: &request };
+        Ok(self.0.link.begin(&ask).await?.into_stream())
+    }
+
+    fn take_notices(&self) -> Vec<String> {
+        self.0.link.take_notices()
+    }
+}
+
+/// A request to one agent.
+struct Ask<'a> {
+    inner: &'a Inner,
+    request: &'a ModelRequest,
+}
+
+impl Question for Ask<'_> {
+    type Answer = ResponseAnswer;
+
+    fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
+        let Inner { extras, own, .. } = self.inner;
+        let options = Options { extras, without, ours: request::OURS };
+        let body = request::Body::new(self.request, options, own);
+        Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
+    }
+
+    fn reader(&self) -> Reader<ResponseAnswer> {
+        let Inner { link, ids, .. } = self.inner;
+        Reader::new(ResponseAnswer::new(&link.config.agent, Arc::clone(ids)))
+    }
+}

@@ -4,6 +4,7 @@
 mod cancel;
 mod history;
 mod interleavings;
+mod modes;
 mod pressure;
 mod prompt;
 mod sessions;

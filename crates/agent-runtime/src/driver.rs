@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use session_model::{Content, Entry, Grant, SessionId, StopReason, TokenUsage, TurnFailure, TurnId};
 
 use crate::io::{Interrupted, TurnIo};
+use crate::mode::SharedMode;
 use crate::provider::ProviderError;
 
 /// Runs turns. Says everything through `io`, ends when it returns.
@@ -43,8 +44,8 @@ pub struct TurnInput {
 /// What may be done unasked in this session.
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
-    /// Nothing is asked at all.
-    pub skip: bool,
+    /// How freely tools run; may change while the turn runs.
+    pub mode: SharedMode,
     /// What "always" allowed.
     pub grants: Vec<Grant>,
     /// Commands `bash` may run unasked, as configured (`bash_allowed_patterns`).

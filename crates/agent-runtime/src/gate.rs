@@ -3,6 +3,7 @@
 //! Pure: it words the question and reads the answer, and the engine does the asking. It knows no tool; what a
 //! call needs is in its plan.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Component, Path};
 
@@ -12,8 +13,9 @@ use session_model::{
 };
 
 use crate::driver::Permissions;
-use crate::tools::shell;
+use crate::mode::Mode;
 use crate::tools::{Approval, ApprovalAsk};
+use crate::tools::{harmless, shell};
 
 /// The tool whose commands `bash_allowed_patterns` is about.
 const SHELL_TOOL: &str = "bash";
@@ -31,7 +33,9 @@ pub enum Verdict<'a> {
     /// It may.
     Allowed,
     /// The user decides.
-    Ask(&'a ApprovalAsk),
+    Ask(Cow<'a, ApprovalAsk>),
+    /// It may not run at all.
+    Denied(Denial),
 }
 
 /// What an answer means.
@@ -50,6 +54,8 @@ pub enum Ruling {
 pub enum Denial {
     /// The user said no, or gave no consent.
     User,
+    /// The session's mode refuses what would have to be asked.
+    Mode,
     /// Nobody could be asked; the cause.
     Unanswerable(String),
 }
@@ -59,6 +65,9 @@ impl fmt::Display for Denial {
         match self {
             Self::User => f.write_str(
                 "the user denied this call; do not repeat it, go on without it or ask what to do instead",
+            ),
+            Self::Mode => f.write_str(
+                "denied: the user chose a mode in which tools may only look; say what you would do instead of doing it",
             ),
             Self::Unanswerable(cause) => {
                 write!(f, "denied: the user could not be asked for permission: {cause}")
@@ -75,10 +84,16 @@ pub fn decide<'a>(
     approval: &'a Approval,
     permissions: &Permissions,
 ) -> Verdict<'a> {
-    let Approval::Ask(ask) = approval else { return Verdict::Allowed };
-    if permissions.skip {
-        return Verdict::Allowed;
-    }
+    let mode = permissions.mode.get();
+    let ask = match (approval, mode) {
+        (_, Mode::Autonomous) | (Approval::Free, Mode::Default | Mode::Balanced | Mode::Restricted) => {
+            return Verdict::Allowed;
+        }
+        (Approval::Ask(ask), _) => Cow::Borrowed(ask),
+        (Approval::Free, Mode::Strict) => {
+            Cow::Owned(ApprovalAsk { description: String::new(), scopes: vec![GrantScope::Tool] })
+        }
+    };
     let configured = tool == SHELL_TOOL && command_is_configured(args, &permissions.bash_patterns);
     let granted = |scope: &GrantScope| {
         let by_pattern = configured && matches!(scope, GrantScope::CommandPrefix(_) | GrantScope::Tool);
@@ -86,7 +101,19 @@ pub fn decide<'a>(
     };
     // A question without scopes cannot be answered for ever, but a command can still be configured.
     let nothing_left_to_ask = if ask.scopes.is_empty() { configured } else { ask.scopes.iter().all(granted) };
-    if nothing_left_to_ask { Verdict::Allowed } else { Verdict::Ask(ask) }
+    match mode {
+        _ if nothing_left_to_ask => Verdict::Allowed,
+        Mode::Balanced | Mode::Restricted if only_looks(tool, args, &ask) => Verdict::Allowed,
+        Mode::Restricted => Verdict::Denied(Denial::Mode),
+        Mode::Default | Mode::Strict | Mode::Balanced | Mode::Autonomous => Verdict::Ask(ask),
+    }
+}
+
+/// A command that can do no more than print, about nothing outside the session's folders.
+fn only_looks(tool: &str, args: &Map<String, Value>, ask: &ApprovalAsk) -> bool {
+    let inside = ask.scopes.iter().all(|scope| matches!(scope, GrantScope::CommandPrefix(_)));
+    let command = args.get("command").and_then(Value::as_str).filter(|_| tool == SHELL_TOOL);
+    inside && !ask.scopes.is_empty() && command.is_some_and(harmless::is_harmless)
 }
 
 /// The question for a call whose row is `row`.
@@ -212,6 +239,10 @@ mod tests {
         Permissions { grants, ..Permissions::default() }
     }
 
+    fn in_mode(mode: Mode) -> Permissions {
+        Permissions { mode: mode.into(), ..Permissions::default() }
+    }
+
     fn allowed(tool: &str, wanted: &[GrantScope], permissions: &Permissions) -> bool {
         decide(tool, &Map::new(), &needs(wanted), permissions) == Verdict::Allowed
     }
@@ -259,7 +290,7 @@ mod tests {
     #[test]
     fn what_needs_no_leave_or_skips_the_question_is_allowed() {
         assert_eq!(decide("x", &Map::new(), &Approval::Free, &Permissions::default()), Verdict::Allowed);
-        let skip = Permissions { skip: true, ..Permissions::default() };
+        let skip = in_mode(Mode::Autonomous);
         assert!(allowed("x", &[GrantScope::Tool, outside("/")], &skip));
         assert!(allowed("x", &[], &skip));
     }
@@ -278,6 +309,53 @@ mod tests {
         assert!(!run("bash", "cargo build", &[command("cargo build")]));
         assert!(!run("bash", "cargo test", &[command("cargo test"), outside("/etc")]));
         assert!(!run("bash", "cargo test && rm -rf x", &[command("cargo test"), command("rm")]));
+    }
+
+    #[test]
+    fn the_mode_says_what_is_free_what_is_asked_and_what_is_refused() {
+        let shell = |text: &str| (SHELL_TOOL, json!({ "command": text }));
+        let edit = || ("edit_file", json!({}));
+        let git = [command("git push")];
+        let look = [command("ls")];
+        let rows: &[(&str, (&str, Value), Approval, &str)] = &[
+            ("read inside", ("read_file", json!({})), Approval::Free, "free ask free free free"),
+            ("read outside", ("read_file", json!({})), needs(&[outside("/etc")]), "ask ask ask no free"),
+            ("an edit", edit(), needs(&[GrantScope::Tool]), "ask ask ask no free"),
+            ("a look", shell("ls src"), needs(&look), "ask ask free free free"),
+            (
+                "a look outside",
+                shell("ls /etc"),
+                needs(&[command("ls"), outside("/etc")]),
+                "ask ask ask no free",
+            ),
+            ("a look with more", shell("ls > x"), needs(&[]), "ask ask ask no free"),
+            ("a command", shell("git push"), needs(&git), "ask ask ask no free"),
+            (
+                "the words of a look elsewhere",
+                ("run", json!({"command": "ls"})),
+                needs(&look),
+                "ask ask ask no free",
+            ),
+        ];
+        for (what, (tool, args), approval, expected) in rows {
+            let Value::Object(args) = args else { panic!("an object") };
+            let verdicts = Mode::ALL.map(|mode| match decide(tool, args, approval, &in_mode(mode)) {
+                Verdict::Allowed => "free",
+                Verdict::Ask(_) => "ask",
+                Verdict::Denied(_) => "no",
+            });
+            assert_eq!(verdicts.join(" "), *expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_was_granted_is_free_in_every_mode() {
+        for mode in Mode::ALL {
+            let permissions = Permissions { mode: mode.into(), ..granted("edit_file", &[GrantScope::Tool]) };
+            assert!(allowed("edit_file", &[GrantScope::Tool], &permissions), "{mode:?}");
+        }
+        let read = Permissions { mode: Mode::Strict.into(), ..granted("read_file", &[GrantScope::Tool]) };
+        assert_eq!(decide("read_file", &Map::new(), &Approval::Free, &read), Verdict::Allowed);
     }
 
     fn asked(tool: &str, scopes: &[GrantScope]) -> PermissionAsk {

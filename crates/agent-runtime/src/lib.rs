@@ -9,6 +9,7 @@ pub mod context;
 pub mod driver;
 pub mod gate;
 pub mod io;
+pub mod mode;
 pub mod offline;
 pub mod process;
 pub mod prompt;

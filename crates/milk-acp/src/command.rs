@@ -23,13 +23,6 @@ pub enum Command {
     Prompt(Prompt),
     /// Change a setting.
     SetOption(SetOption),
-    /// Change the mode by v1's own method.
-    SetMode {
-        /// The session.
-        session: SessionId,
-        /// The mode.
-        mode: String,
-    },
 }
 
 /// A decoded notification.
@@ -130,6 +123,8 @@ pub struct SetOption {
     pub option: String,
     /// Its new value.
     pub value: OptionInput,
+    /// Whether it is answered without the settings, as v1's own method for the mode is.
+    pub bare: bool,
 }
 
 /// What a request is answered with.

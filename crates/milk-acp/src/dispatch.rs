@@ -10,7 +10,7 @@ use session_store::{ListQuery, SessionStore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::command::{Command, ListSessions, NewSession, Notice, OpenSession, Reply, SessionRow, SetOption};
+use crate::command::{Command, ListSessions, NewSession, Notice, OpenSession, Reply, SessionRow};
 use crate::delete;
 use crate::dialect::{Dialect, Negotiated};
 use crate::error::ServerError;
@@ -149,14 +149,6 @@ impl Dispatch {
             }
             Command::SetOption(set) => {
                 let session = set.session.clone();
-                self.post(&session, Mail::SetOption(set, responder));
-            }
-            Command::SetMode { session, mode } => {
-                let set = SetOption {
-                    session: session.clone(),
-                    option: "mode".to_owned(),
-                    value: session_model::OptionInput::Choice(mode),
-                };
                 self.post(&session, Mail::SetOption(set, responder));
             }
         }

@@ -1,19 +1,24 @@
 //! A session's settings as options a client can show and set: their list, their order, and what a value means.
 //!
-//! Knows no protocol version; `mode` and `routing` join when there is something for them to steer.
+//! Knows no protocol version; `routing` joins when there is something for it to steer.
 
+use agent_runtime::mode::Mode;
 use serde_json::{Map, Value};
 use session_model::{Choice, ConfigOption, OptionCategory, OptionInput, OptionKind};
 
 use crate::drivers::SessionSettings;
 use crate::error::ServerError;
 
+const MODE: &str = "mode";
 const MODEL: &str = "model";
 const THINK: &str = "think";
 
 /// The present values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
+    mode: Mode,
+    /// The mode to return to when permissions are no longer skipped.
+    before_skipping: Option<Mode>,
     models: Vec<Choice>,
     model: Option<String>,
     think: bool,
@@ -27,11 +32,29 @@ impl Options {
         let known = |name: &str| settings.models.iter().any(|choice| choice.value == name);
         let model = stored.get(MODEL).and_then(Value::as_str).filter(|name| known(name)).map(str::to_owned);
         let think = stored.get(THINK).and_then(Value::as_bool).unwrap_or(settings.show_thoughts);
+        let mode = stored.get(MODE).and_then(Value::as_str).and_then(Mode::from_id);
+        let configured = if settings.skip_permissions { Mode::Autonomous } else { Mode::Default };
         Self {
+            mode: mode.unwrap_or(configured),
+            before_skipping: None,
             models: settings.models.clone(),
             model: model.or_else(|| settings.model.clone()),
             think,
             stored: stored.clone(),
+        }
+    }
+
+    /// How freely tools run.
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Asks nothing any more, or again as before. Not stored: it is for as long as the view lasts.
+    pub(crate) fn skip_permissions(&mut self, on: bool) {
+        if on && self.mode != Mode::Autonomous {
+            self.before_skipping = Some(std::mem::replace(&mut self.mode, Mode::Autonomous));
+        } else if !on && self.mode == Mode::Autonomous {
+            self.mode = self.before_skipping.take().unwrap_or_default();
         }
     }
 
@@ -52,6 +75,16 @@ impl Options {
 
     /// The complete list, in order.
     pub(crate) fn list(&self) -> Vec<ConfigOption> {
+        let mode = ConfigOption {
+            id: MODE.to_owned(),
+            name: "Permissions".to_owned(),
+            description: Some("How freely tools run; takes effect at once".to_owned()),
+            category: Some(OptionCategory::Mode),
+            kind: OptionKind::Select {
+                current: self.mode.id().to_owned(),
+                choices: Mode::ALL.map(choice).to_vec(),
+            },
+        };
         let model = (!self.models.is_empty()).then(|| ConfigOption {
             id: MODEL.to_owned(),
             name: "Model".to_owned(),
@@ -69,7 +102,7 @@ impl Options {
             category: Some(OptionCategory::ThoughtLevel),
             kind: OptionKind::Toggle { current: self.think },
         };
-        model.into_iter().chain([think]).collect()
+        [Some(mode), model, Some(think)].into_iter().flatten().collect()
     }
 
     /// Shows or hides reasoning and returns everything that is to be stored.
@@ -87,6 +120,10 @@ impl Options {
         match (id, value) {
             (THINK, OptionInput::Toggle(on)) => self.think = *on,
             (THINK, OptionInput::Choice(word)) => self.think = on_off(word)?,
+            (MODE, OptionInput::Choice(id)) => self.mode = mode(id)?,
+            (MODE, OptionInput::Toggle(_)) => {
+                return Err(bad("value: `mode` takes one of its values, not true or false".to_owned()));
+            }
             (MODEL, OptionInput::Choice(name)) if !self.models.is_empty() => {
                 if !self.models.iter().any(|choice| choice.value == *name) {
                     let names: Vec<&str> = self.models.iter().map(|choice| choice.value.as_str()).collect();
@@ -99,10 +136,29 @@ impl Options {
             }
             _ => return Err(bad(format!("configId: no option `{id}`; see the session's configOptions"))),
         }
-        let value = if id == THINK { self.think.into() } else { self.model.clone().into() };
+        let value = match id {
+            THINK => self.think.into(),
+            MODE => self.mode.id().into(),
+            _ => self.model.clone().into(),
+        };
         self.stored.insert(id.to_owned(), value);
         Ok(self.stored.clone())
     }
+}
+
+fn choice(mode: Mode) -> Choice {
+    Choice {
+        value: mode.id().to_owned(),
+        name: mode.name().to_owned(),
+        description: Some(mode.description().to_owned()),
+    }
+}
+
+fn mode(id: &str) -> Result<Mode, ServerError> {
+    Mode::from_id(id).ok_or_else(|| {
+        let ids = Mode::ALL.map(Mode::id).join(", ");
+        bad(format!("mode: there is no mode `{id}`; there is {ids}"))
+    })
 }
 
 fn on_off(word: &str) -> Result<bool, ServerError> {

@@ -205,7 +205,8 @@ impl<'a> Batch<'a> {
         let name = ready.tool.spec().schema.name.clone();
         let ask = match gate::decide(&name, &ready.args, &ready.plan.approval, &self.permissions) {
             Verdict::Allowed => return Ok(()),
-            Verdict::Ask(ask) => ask.clone(),
+            Verdict::Ask(ask) => ask.into_owned(),
+            Verdict::Denied(denial) => return self.deny(call, &denial).await,
         };
         let question = gate::question(&name, &call.row, &ask);
         let answer = self.waits.ask(Ask::Permission(Box::new(question.clone()))).await?;

@@ -7,6 +7,7 @@ mod bash;
 pub mod command_prefix;
 mod edit_file;
 mod grep;
+pub(crate) mod harmless;
 mod list_dir;
 mod nearest;
 mod paths;

@@ -40,7 +40,8 @@ impl V1 {
             "session/set_mode" => {
                 let request: v1::SetSessionModeRequest = params.parse()?;
                 let session = decode::session(request.session_id.as_str())?;
-                Ok(Command::SetMode { session, mode: request.mode_id.as_str().to_owned() })
+                let value = OptionInput::Choice(request.mode_id.as_str().to_owned());
+                Ok(Command::SetOption(SetOption { session, option: "mode".to_owned(), value, bare: true }))
             }
             "session/set_config_option" => set_option(params),
             unknown => Err(RpcError::method_not_found(unknown)),
@@ -148,6 +149,7 @@ fn set_option(params: &Params) -> Result<Command, RpcError> {
         session: decode::session(request.session_id.as_str())?,
         option: request.config_id.as_str().to_owned(),
         value,
+        bare: false,
     }))
 }
 

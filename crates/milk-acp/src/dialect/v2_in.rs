@@ -159,6 +159,7 @@ fn set_option(params: &Params) -> Result<Command, RpcError> {
         session: decode::session(request.session_id.as_str())?,
         option: request.config_id.as_str().to_owned(),
         value,
+        bare: false,
     }))
 }
 

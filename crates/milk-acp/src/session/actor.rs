@@ -13,6 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use acp_rpc::{Closed, Permit, Responder};
+use agent_runtime::mode::SharedMode;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
@@ -104,6 +105,8 @@ pub(super) struct Actor {
     pub(super) drivers: Arc<dyn SessionDrivers>,
     pub(super) settings: SessionSettings,
     pub(super) options: Options,
+    /// The options' mode, as the running turn sees it.
+    pub(super) mode: SharedMode,
     pub(super) grants: Vec<Grant>,
     pub(super) core: Core,
     pub(super) view: View,
@@ -165,6 +168,7 @@ impl Actor {
             additional_roots,
             drivers,
             settings,
+            mode: options.mode().into(),
             options,
             grants,
             queue: VecDeque::new(),

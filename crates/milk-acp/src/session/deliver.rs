@@ -5,6 +5,7 @@ use std::sync::Arc;
 use acp_rpc::{Permit, RpcError};
 use agent_runtime::driver::Permissions;
 use agent_runtime::io::TurnSignal;
+use agent_runtime::mode::Mode;
 use session_model::{Answer, Ask, AskId, Content, Entry, Event, Item, TurnId};
 use session_store::{MetaPatch, title_from};
 
@@ -107,7 +108,7 @@ impl Actor {
             place: self.place(None),
             unsaved: self.journal.unsaved().to_vec(),
             show_thoughts: self.options.think(),
-            skip_permissions: self.settings.skip_permissions,
+            skip_permissions: self.options.mode() == Mode::Autonomous,
         }
     }
 
@@ -119,7 +120,7 @@ impl Actor {
             cwd: self.cwd.clone(),
             additional_roots: self.additional_roots.clone(),
             permissions: Permissions {
-                skip: self.settings.skip_permissions,
+                mode: self.mode.clone(),
                 grants: self.grants.clone(),
                 bash_patterns: self.settings.bash_patterns.clone(),
             },
@@ -203,7 +204,11 @@ impl Actor {
                     .push_back(Out::Update(MetaPatch { options: Some(stored), ..MetaPatch::default() }));
                 self.queue.push_back(Out::Do(Effect::Emit(Event::Options(self.options.list()))));
             }
-            Change::SkipPermissions(on) => self.settings.skip_permissions = on,
+            Change::SkipPermissions(on) => {
+                self.options.skip_permissions(on);
+                self.mode.set(self.options.mode());
+                self.queue.push_back(Out::Do(Effect::Emit(Event::Options(self.options.list()))));
+            }
             Change::Show(opened) => {
                 let past = self.bind(*opened);
                 self.replay(&past, Replay::Window);

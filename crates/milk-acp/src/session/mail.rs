@@ -237,9 +237,12 @@ impl Actor {
         match self.options.set(&set.option, &set.value) {
             Ok(stored) => {
                 self.step(Input::ShowThoughts(self.options.think()));
+                self.mode.set(self.options.mode());
                 let patch = MetaPatch { options: Some(stored), ..MetaPatch::default() };
                 self.queue.push_back(Out::Update(patch));
-                self.reply(responder, Ok(&Reply::OptionSet { options: self.options.list() }));
+                let reply =
+                    if set.bare { Reply::Done } else { Reply::OptionSet { options: self.options.list() } };
+                self.reply(responder, Ok(&reply));
             }
             Err(error) => responder.err(&RpcError::from(error)),
         }

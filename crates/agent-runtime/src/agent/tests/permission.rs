@@ -4,6 +4,7 @@ use serde_json::json;
 use session_model::{Answer, Grant, GrantScope};
 
 use super::rig::{Behaviour, Diary, Fake, Outcome, Rig, told};
+use crate::mode::Mode;
 use crate::scripted::Line;
 
 fn one_call() -> Rig {
@@ -181,8 +182,8 @@ async fn always_cannot_be_chosen_where_it_was_not_offered() {
 
 #[tokio::test(start_paused = true)]
 async fn skipping_permissions_and_earlier_grants_ask_nothing() {
-    let mut rig = one_call();
-    rig.permissions.skip = true;
+    let rig = one_call();
+    rig.permissions.mode.set(Mode::Autonomous);
     assert!(ran(&rig.run().await));
     let mut rig = one_call();
     rig.permissions.grants.push(Grant { tool: "edit".into(), scope: GrantScope::Tool });

@@ -6,6 +6,7 @@ use serde_json::json;
 use session_model::{StopReason, ToolContent};
 
 use super::rig::{Rig, told};
+use crate::mode::Mode;
 use crate::scripted::Line;
 use crate::tools::registry::ToolRegistry;
 
@@ -55,7 +56,7 @@ async fn what_bash_says_is_shown_while_it_runs_and_told_afterwards() {
     ])
     .tools(ToolRegistry::builtin());
     rig.cwd = folder.path().to_owned();
-    rig.permissions.skip = true;
+    rig.permissions.mode.set(Mode::Autonomous);
     let model = std::sync::Arc::clone(&rig.model);
     let outcome = rig.run().await;
     assert!(outcome.end.is_ok());
@@ -122,7 +123,7 @@ async fn what_a_command_of_the_same_batch_made_can_be_edited() {
     ])
     .tools(ToolRegistry::builtin());
     rig.cwd = folder.path().to_owned();
-    rig.permissions.skip = true;
+    rig.permissions.mode.set(Mode::Autonomous);
     rig.run().await;
     assert_eq!(fs::read_to_string(folder.path().join("made.txt")).unwrap(), "two");
 }

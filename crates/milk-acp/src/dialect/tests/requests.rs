@@ -306,7 +306,9 @@ fn an_idempotency_key_has_1_to_255_characters() {
 
 #[test]
 fn a_setting_is_changed_in_each_versions_form() {
-    let set = |value| Command::SetOption(SetOption { session: "s".into(), option: "o".to_owned(), value });
+    let set = |value| {
+        Command::SetOption(SetOption { session: "s".into(), option: "o".to_owned(), value, bare: false })
+    };
     let text = |rest: &str| format!(r#"{{"sessionId":"s","configId":"o"{rest}}}"#);
     let method = "session/set_config_option";
     let choice = || set(OptionInput::Choice("auto".to_owned()));
@@ -335,7 +337,12 @@ fn a_setting_is_changed_in_each_versions_form() {
 #[test]
 fn the_mode_has_a_method_in_version_1_only() {
     let text = r#"{"sessionId":"s","modeId":"auto"}"#;
-    let command = Command::SetMode { session: "s".into(), mode: "auto".to_owned() };
+    let command = Command::SetOption(SetOption {
+        session: "s".into(),
+        option: "mode".to_owned(),
+        value: OptionInput::Choice("auto".to_owned()),
+        bare: true,
+    });
     assert_eq!(read(&v1(), "session/set_mode", text), command);
     assert!(refused(&v1(), "session/set_mode", r#"{"sessionId":"s"}"#).contains("modeId"));
 }

@@ -81,11 +81,18 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
+    /// Which API it has.
+    #[must_use]
+    pub fn api(&self) -> ApiFormat {
+        if self.kind() == ProviderKind::Anthropic { ApiFormat::Messages } else { self.api_format }
+    }
+
     /// How the agent is talked to.
     #[must_use]
     pub fn kind(&self) -> ProviderKind {
         match self.provider.trim().to_lowercase().as_str() {
             "" | "local" => ProviderKind::Local,
+            "anthropic" => ProviderKind::Anthropic,
             "bedrock" => ProviderKind::Bedrock,
             "claude-cli" => ProviderKind::ClaudeCli,
             "aider-cli" => ProviderKind::AiderCli,
@@ -103,6 +110,8 @@ pub enum ProviderKind {
     Local,
     /// HTTP with a bearer token.
     Bearer,
+    /// Anthropic's own API.
+    Anthropic,
     /// Amazon Bedrock.
     Bedrock,
     /// Claude Code as a child process.
@@ -122,6 +131,7 @@ impl ProviderKind {
         match self {
             Self::Local => "local",
             Self::Bearer => "bearer",
+            Self::Anthropic => "anthropic",
             Self::Bedrock => "bedrock",
             Self::ClaudeCli => "claude-cli",
             Self::AiderCli => "aider-cli",
@@ -134,7 +144,7 @@ impl ProviderKind {
     #[must_use]
     pub fn is_http(self) -> bool {
         match self {
-            Self::Local | Self::Bearer | Self::Bedrock => true,
+            Self::Local | Self::Bearer | Self::Anthropic | Self::Bedrock => true,
             Self::ClaudeCli | Self::AiderCli | Self::Subprocess | Self::Acp => false,
         }
     }
@@ -150,6 +160,8 @@ pub enum ApiFormat {
     ChatCompletions,
     /// OpenAI's responses.
     Responses,
+    /// Anthropic's messages; what `provider` "anthropic" always speaks.
+    Messages,
 }
 
 /// How much milk tells the model about its surroundings.

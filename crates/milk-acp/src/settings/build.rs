@@ -8,9 +8,12 @@ use agent_runtime::agent::Limits;
 use agent_runtime::offline::Offline;
 use agent_runtime::prompt::{PromptRole, PromptTier as RuntimeTier, SystemPrompt};
 use agent_runtime::provider::{Provider, ProviderError};
+use agent_runtime::providers::anthropic::{Anthropic, AnthropicConfig};
 use agent_runtime::providers::auth::Auth;
 use agent_runtime::providers::http::{HttpClients, TlsOptions};
+use agent_runtime::providers::link::ServerConfig;
 use agent_runtime::providers::openai_chat::{OpenAiChat, OpenAiChatConfig};
+use agent_runtime::providers::openai_responses::{OpenAiResponses, OpenAiResponsesConfig};
 use agent_runtime::tools::ToolRegistry;
 
 use super::agent::{AgentSettings, ApiFormat, PromptTier};
@@ -32,28 +35,56 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
         }
         AgentSpec::Endpoint(endpoint) => match endpoint.api {
             ApiFormat::ChatCompletions => Ok(Arc::new(OpenAiChat::new(chat_config(endpoint, clients)))),
-            ApiFormat::Responses => Err(ProviderError::Misconfigured {
-                agent: endpoint.name.clone(),
-                reason: "this build does not speak `api_format` \"responses\"; leave it out".to_owned(),
-            }),
+            ApiFormat::Responses => Ok(Arc::new(OpenAiResponses::new(OpenAiResponsesConfig {
+                model: given(&endpoint.model),
+                context_window: endpoint.context_window,
+                ..OpenAiResponsesConfig::new(server_config(endpoint, clients))
+            }))),
+            ApiFormat::Messages => Ok(Arc::new(Anthropic::new(AnthropicConfig {
+                context_window: endpoint.context_window,
+                ..AnthropicConfig::new(server_config(endpoint, clients), &endpoint.model)
+            }))),
         },
     }
+}
+
+fn given(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The way to a server, whatever its API.
+fn server_config(endpoint: &EndpointSpec, clients: &HttpClients) -> ServerConfig {
+    ServerConfig {
+        path: given(&endpoint.chat_path),
+        headers: plain_headers(endpoint),
+        auth: auth(&endpoint.credential),
+        tls: tls(endpoint),
+        clients: clients.clone(),
+        ..ServerConfig::new(&endpoint.name, &endpoint.url)
+    }
+}
+
+fn auth(credential: &Credential) -> Auth {
+    match credential {
+        Credential::None => Auth::None,
+        Credential::Key(key) => Auth::Key(key.expose().into()),
+        Credential::Command(command) => Auth::Command(command.clone()),
+    }
+}
+
+fn tls(endpoint: &EndpointSpec) -> TlsOptions {
+    TlsOptions { skip_verify: endpoint.tls_skip_verify, ca_cert: endpoint.tls_ca_cert.clone() }
 }
 
 /// What a Chat Completions server is asked with.
 #[must_use]
 pub fn chat_config(endpoint: &EndpointSpec, clients: &HttpClients) -> OpenAiChatConfig {
-    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     OpenAiChatConfig {
         chat_path: given(&endpoint.chat_path),
         model: given(&endpoint.model),
         headers: plain_headers(endpoint),
-        auth: match &endpoint.credential {
-            Credential::None => Auth::None,
-            Credential::Key(key) => Auth::Key(key.expose().into()),
-            Credential::Command(command) => Auth::Command(command.clone()),
-        },
-        tls: TlsOptions { skip_verify: endpoint.tls_skip_verify, ca_cert: endpoint.tls_ca_cert.clone() },
+        auth: auth(&endpoint.credential),
+        tls: tls(endpoint),
         context_window: endpoint.context_window,
         clients: clients.clone(),
         ..OpenAiChatConfig::new(&endpoint.name, &endpoint.url)
@@ -103,4 +134,61 @@ pub(super) fn tools_of(all: &ToolRegistry, agent: Option<&AgentSettings>) -> Too
             included && !names(&limits.excluded_tools, name)
         })
         .fold(ToolRegistry::new(), |kept, tool| kept.with_shared(Arc::clone(tool)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    use agent_runtime::provider::{ModelMessage, ModelRequest};
+    use agent_runtime::providers::http::HttpClients;
+    use serde_json::{Value, json};
+    use session_model::Content;
+
+    use super::build_provider;
+    use crate::settings::{Settings, choose};
+
+    /// The first line of the request that the agent of `document` sends to `server`, which refuses it.
+    fn asked(server: TcpListener, document: &Value, key: Option<&str>) -> String {
+        let settings = Settings::from_document(document.as_object().unwrap().clone()).unwrap();
+        let lookup = |name: &str| key.filter(|_| name == "KEY").map(str::to_owned);
+        let spec = choose(&settings, &lookup, &[]).spec;
+        let provider = build_provider(&spec, &HttpClients::default()).unwrap();
+        let heard = std::thread::spawn(move || {
+            let (stream, _) = server.accept().unwrap();
+            let mut reader = BufReader::new(stream);
+            let mut lines = String::new();
+            while !lines.ends_with("\r\n\r\n") {
+                reader.read_line(&mut lines).unwrap();
+            }
+            let refusal = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            reader.get_mut().write_all(refusal).unwrap();
+            lines
+        });
+        let messages = vec![ModelMessage::User(vec![Content::text("hi")])];
+        let request = ModelRequest { system: String::new(), messages, tools: Vec::new() };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(provider.stream(request)).err().unwrap();
+        heard.join().unwrap()
+    }
+
+    #[test]
+    fn every_api_is_asked_at_its_own_place_with_its_own_proof() {
+        for (members, place, proof) in [
+            (json!({}), "/v1/chat/completions", "authorization: Bearer k"),
+            (json!({"api_format": "responses"}), "/v1/responses", "authorization: Bearer k"),
+            (json!({"api_format": "messages"}), "/v1/messages", "x-api-key: k"),
+            (json!({"provider": "Anthropic"}), "/v1/messages", "x-api-key: k"),
+            (json!({"provider": "anthropic", "chat_path": "/up"}), "/up", "x-api-key: k"),
+        ] {
+            let server = TcpListener::bind("127.0.0.1:0").unwrap();
+            let url = format!("http://{}", server.local_addr().unwrap());
+            let mut agent = json!({"name": "a", "url": url, "model": "m", "api_key": "$KEY"});
+            agent.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+            let heard = asked(server, &json!({"agents": [agent]}), Some("k"));
+            assert!(heard.starts_with(&format!("POST {place} HTTP/1.1")), "{members}: {heard}");
+            assert!(heard.contains(proof), "{members}: {heard}");
+        }
+    }
 }

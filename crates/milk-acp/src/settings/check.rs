@@ -29,7 +29,7 @@ const AGENT: &[Key] = &[
     ("url", Kind::Text),
     ("model", Kind::Text),
     ("chat_path", Kind::Text),
-    ("api_format", Kind::Word(&["", "chat_completions", "responses"])),
+    ("api_format", Kind::Word(&["", "chat_completions", "responses", "messages"])),
     ("headers", Kind::TextMap),
     ("api_key", Kind::Text),
     ("token_cmd", Kind::Text),

@@ -8,7 +8,7 @@ use agent_runtime::providers::detect::Detected;
 
 use super::Lookup;
 use super::agent::{AgentSettings, ApiFormat, ProviderKind, Secret};
-use super::known::{KNOWN_SERVICES, KnownService};
+use super::known::{ANTHROPIC_URL, KNOWN_SERVICES, KnownService};
 use super::redact::variable_of;
 use super::view::Settings;
 
@@ -158,7 +158,7 @@ pub fn specify(agent: &AgentSettings, lookup: Lookup<'_>) -> AgentSpec {
 
 fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<EndpointSpec, String> {
     match agent.kind() {
-        ProviderKind::Local | ProviderKind::Bearer => {}
+        ProviderKind::Local | ProviderKind::Bearer | ProviderKind::Anthropic => {}
         kind @ (ProviderKind::Bedrock
         | ProviderKind::ClaudeCli
         | ProviderKind::AiderCli
@@ -167,7 +167,11 @@ fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Endpoin
             return Err(format!("this build cannot use provider `{}` as the primary agent", kind.name()));
         }
     }
-    if agent.url.trim().is_empty() {
+    let url = match agent.url.trim() {
+        "" if agent.kind() == ProviderKind::Anthropic => ANTHROPIC_URL,
+        url => url,
+    };
+    if url.is_empty() {
         return Err("it has no `url`; give the server's base URL".to_owned());
     }
     let resolve = |key: &str, secret: &Secret| match variable_of(secret.expose()) {
@@ -190,12 +194,12 @@ fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Endpoin
     };
     Ok(EndpointSpec {
         chat_path: agent.chat_path.trim().to_owned(),
-        api: agent.api_format,
+        api: agent.api(),
         headers: headers?,
         tls_skip_verify: agent.tls_skip_verify,
         tls_ca_cert: (!agent.tls_ca_cert.is_empty()).then(|| PathBuf::from(&agent.tls_ca_cert)),
         context_window: u64::try_from(agent.context_window_tokens).ok().filter(|tokens| *tokens > 0),
-        ..plain(&agent.name, agent.url.trim(), agent.model.trim(), credential)
+        ..plain(&agent.name, url, agent.model.trim(), credential)
     })
 }
 
@@ -203,6 +207,7 @@ fn specify_known(service: &KnownService, key: String, lookup: Lookup<'_>) -> End
     let credential = Credential::Key(Secret::from(key));
     let mut spec = plain(service.name, service.url, service.model, credential);
     service.chat_path.clone_into(&mut spec.chat_path);
+    spec.api = service.api;
     // OpenAI's own clients read these two, so whoever set them means them.
     if service.name == "openai" {
         if let Some(url) = said(lookup, "OPENAI_BASE_URL") {

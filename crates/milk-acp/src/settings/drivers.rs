@@ -443,10 +443,6 @@ mod tests {
         let table = [
             (json!({"name": "a", "url": ""}), "a: it has no `url`; give the server's base URL"),
             (
-                json!({"name": "a", "url": "http://h", "api_format": "responses"}),
-                "a: this build does not speak `api_format` \"responses\"; leave it out",
-            ),
-            (
                 json!({"name": "a", "url": "http://h", "provider": "bedrock"}),
                 "a: this build cannot use provider `bedrock` as the primary agent",
             ),

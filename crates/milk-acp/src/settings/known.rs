@@ -1,6 +1,11 @@
 //! Model services that are found by the variable their users have set.
 
-/// A service with an OpenAI-compatible API.
+use super::agent::ApiFormat;
+
+/// Where Anthropic's own API is.
+pub(super) const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+
+/// A service and its API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownService {
     /// What it is called.
@@ -9,6 +14,8 @@ pub struct KnownService {
     pub variable: &'static str,
     /// The base URL.
     pub url: &'static str,
+    /// Its API.
+    pub api: ApiFormat,
     /// The path under it; empty is the usual one.
     pub chat_path: &'static str,
     /// The model to begin with: one that calls tools, and a name the service keeps pointing at something current
@@ -22,13 +29,16 @@ const fn usual(
     url: &'static str,
     model: &'static str,
 ) -> KnownService {
-    KnownService { name, variable, url, chat_path: "", model }
+    KnownService { name, variable, url, api: ApiFormat::ChatCompletions, chat_path: "", model }
 }
 
 /// The services, in the order in which they are tried.
 pub const KNOWN_SERVICES: [KnownService; 12] = [
     usual("openai", "OPENAI_API_KEY", "https://api.openai.com", "gpt-4.1"),
-    usual("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com", "claude-sonnet-4-5"),
+    KnownService {
+        api: ApiFormat::Messages,
+        ..usual("anthropic", "ANTHROPIC_API_KEY", ANTHROPIC_URL, "claude-sonnet-4-5")
+    },
     usual("openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api", "openrouter/auto"),
     usual("groq", "GROQ_API_KEY", "https://api.groq.com/openai", "openai/gpt-oss-120b"),
     usual("together", "TOGETHER_API_KEY", "https://api.together.xyz", "openai/gpt-oss-120b"),
@@ -38,6 +48,7 @@ pub const KNOWN_SERVICES: [KnownService; 12] = [
         name: "gemini",
         variable: "GEMINI_API_KEY",
         url: "https://generativelanguage.googleapis.com/v1beta/openai",
+        api: ApiFormat::ChatCompletions,
         chat_path: "/chat/completions",
         model: "gemini-flash-latest",
     },

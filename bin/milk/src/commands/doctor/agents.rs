@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent_runtime::providers::http::HttpClients;
-use agent_runtime::providers::openai_chat::probe::{Check, ProbeReport, probe};
+use agent_runtime::providers::openai_chat::probe::{Check, ProbeReport, probe, probe_any};
 use futures::future::join_all;
 use milk_acp::settings::{
     AgentChoice, AgentSpec, ApiFormat, ConfiguredDrivers, EndpointSpec, KNOWN_SERVICES, Settings,
-    chat_config, redact_url, specify,
+    build_provider, chat_config, redact_url, specify,
 };
 
 use super::report::{Level, Report};
@@ -87,7 +87,10 @@ async fn look(spec: &AgentSpec, clients: &HttpClients, limit: Duration) -> Optio
     match spec {
         AgentSpec::Endpoint(endpoint) => match endpoint.api {
             ApiFormat::ChatCompletions => Some(probe(chat_config(endpoint, clients), limit).await),
-            ApiFormat::Responses => None,
+            ApiFormat::Responses | ApiFormat::Messages => {
+                let provider = build_provider(spec, clients).ok()?;
+                Some(probe_any(&*provider, &endpoint.url, limit).await)
+            }
         },
         AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
     }
@@ -100,8 +103,7 @@ fn tell(spec: &AgentSpec, chosen: bool, found: Option<ProbeReport>, report: &mut
         (AgentSpec::Offline, _) => {}
         (AgentSpec::Unusable { name, reason }, _) => report.find(trouble, name, reason),
         (AgentSpec::Endpoint(endpoint), None) => {
-            let reason = "this build does not speak `api_format` \"responses\"; leave it out";
-            report.find(trouble, &endpoint.name, reason);
+            report.find(trouble, &endpoint.name, "it could not be tried");
         }
         (AgentSpec::Endpoint(endpoint), Some(found)) => {
             let name = &endpoint.name;

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use futures::StreamExt;
 use serde_json::json;
 use session_model::Content;
 use tokio::time::timeout;
 
 use super::{OpenAiChat, OpenAiChatConfig};
-use crate::provider::{ModelDelta, ModelMessage, ModelRequest, ProviderError, ToolSchema};
+use crate::provider::{ModelDelta, ModelMessage, ModelRequest, Provider, ProviderError, ToolSchema};
 use crate::providers::detect;
 
 /// The tool that the model is asked to call.
@@ -76,13 +77,61 @@ pub async fn probe(mut config: OpenAiChatConfig, limit: Duration) -> ProbeReport
             report.streams = Check::Failed(late(limit));
         }
     }
-    let request = format!("Call the tool {TOOL} with the word \"ready\". Do nothing else.");
-    report.calls_tools = match bounded(limit, ask(&provider, &request, vec![tool()])).await {
-        Ok(answer) => calls_tools(&answer, &provider),
-        Err(Miss::Error(error)) => Check::Failed(error.to_string()),
-        Err(Miss::Late) => Check::Failed(late(limit)),
+    report.calls_tools = match bounded(limit, ask(&provider, &tool_request(), vec![tool()])).await {
+        Ok(answer) => calls_tools(&answer, provider.0.link.refuses_tools()),
+        Err(miss) => Check::Failed(missed(&miss, limit)),
     };
     report
+}
+
+/// Probes a server by what any provider can tell; `place` is where it is. Its models are not listed.
+pub async fn probe_any(provider: &dyn Provider, place: &str, limit: Duration) -> ProbeReport {
+    let mut report = ProbeReport {
+        reachable: Check::Skipped,
+        streams: Check::Skipped,
+        calls_tools: Check::Skipped,
+        models: Vec::new(),
+    };
+    let there = Check::Passed(place.to_owned());
+    match bounded(limit, gather(provider, "Count from one to ten.", Vec::new())).await {
+        Ok(answer) => (report.reachable, report.streams) = (there, streams(&answer)),
+        Err(Miss::Error(error)) if is_absent(&error) => {
+            report.reachable = Check::Failed(error.to_string());
+            return report;
+        }
+        Err(miss) => (report.reachable, report.streams) = (there, Check::Failed(missed(&miss, limit))),
+    }
+    report.calls_tools = match bounded(limit, gather(provider, &tool_request(), vec![tool()])).await {
+        Ok(answer) => calls_tools(&answer, false),
+        Err(miss) => Check::Failed(missed(&miss, limit)),
+    };
+    report
+}
+
+async fn gather(
+    provider: &dyn Provider,
+    text: &str,
+    tools: Vec<ToolSchema>,
+) -> Result<Answer, ProviderError> {
+    let messages = vec![ModelMessage::User(vec![Content::text(text)])];
+    let mut stream = provider.stream(ModelRequest { system: String::new(), messages, tools }).await?;
+    let (mut deltas, mut reads) = (Vec::new(), 0);
+    while let Some(delta) = stream.next().await {
+        deltas.push(delta?);
+        reads += 1;
+    }
+    Ok(Answer { deltas, reads, is_event_stream: true })
+}
+
+fn tool_request() -> String {
+    format!("Call the tool {TOOL} with the word \"ready\". Do nothing else.")
+}
+
+fn missed(miss: &Miss, limit: Duration) -> String {
+    match miss {
+        Miss::Error(error) => error.to_string(),
+        Miss::Late => late(limit),
+    }
 }
 
 /// What came back, and in how many reads.
@@ -128,7 +177,7 @@ fn streams(answer: &Answer) -> Check {
     }
 }
 
-fn calls_tools(answer: &Answer, provider: &OpenAiChat) -> Check {
+fn calls_tools(answer: &Answer, refused: bool) -> Check {
     let call = answer.deltas.iter().find_map(|delta| match delta {
         ModelDelta::Call(call) => Some(call),
         ModelDelta::Text(_)
@@ -140,9 +189,7 @@ fn calls_tools(answer: &Answer, provider: &OpenAiChat) -> Check {
     match call {
         Some(call) if call.name == TOOL => Check::Passed(format!("called with {}", call.arguments)),
         Some(call) => Check::Failed(format!("the model called `{}` instead", call.name)),
-        None if provider.0.link.refuses_tools() => {
-            Check::Failed("the server refuses requests with tools".to_owned())
-        }
+        None if refused => Check::Failed("the server refuses requests with tools".to_owned()),
         None => Check::Failed("the model answered in words instead of calling the tool".to_owned()),
     }
 }

@@ -8,6 +8,7 @@ mod digest;
 mod overflow;
 mod repeats;
 mod reply;
+mod summary;
 mod turn;
 mod waits;
 
@@ -17,9 +18,11 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use session_model::SessionId;
 use session_model::source::Ids;
 use tracing::Instrument as _;
 
+use self::summary::Summaries;
 use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::TurnIo;
 use crate::prompt::SystemPrompt;
@@ -39,6 +42,8 @@ pub struct Agent {
     limits: Limits,
     /// The most text the model took, once it refused more. Learned from its errors, for all later turns.
     learned: Arc<AtomicUsize>,
+    /// Where turns that outgrow the window are summarised.
+    summaries: Option<Arc<Summaries>>,
 }
 
 /// What a turn may take.
@@ -64,7 +69,7 @@ impl Agent {
     pub fn new(provider: Arc<dyn Provider>, tools: ToolRegistry, ids: Arc<dyn Ids>) -> Self {
         let prompt = SystemPrompt::new(provider.info().agent);
         let learned = Arc::new(AtomicUsize::new(usize::MAX));
-        Self { provider, tools, ids, prompt, limits: Limits::default(), learned }
+        Self { provider, tools, ids, prompt, limits: Limits::default(), learned, summaries: None }
     }
 
     /// Replaces the system prompt.
@@ -77,6 +82,21 @@ impl Agent {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// Has turns that outgrow the model's window summarised by the model, at the cost of a request each time.
+    #[must_use]
+    pub fn with_summaries(self) -> Self {
+        Self { summaries: Some(Arc::default()), ..self }
+    }
+
+    /// Has all but the newest of the session's turns summarised before its next turn, with `instructions` (which may
+    /// be empty) in mind. `false` when this agent summarises nothing (see [`Self::with_summaries`]).
+    #[must_use]
+    pub fn compact(&self, session: &SessionId, instructions: &str) -> bool {
+        let Some(summaries) = &self.summaries else { return false };
+        summaries.wish(session, instructions);
+        true
     }
 
     /// The model behind it.

@@ -3,16 +3,17 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
-use session_model::{ContextUsage, Event, Severity, StopReason, TokenUsage};
+use session_model::{ContextUsage, Entry, Event, Severity, StopReason, TokenUsage};
 
 use super::batch::{Batch, Done};
 use super::digest::{self, Digest};
 use super::overflow;
 use super::repeats::{self, Repeats, Repetition};
 use super::reply::{self, Broken, Listener, Reply};
+use super::summary;
 use super::waits::Waits;
 use super::{Agent, Limits};
-use crate::context::{self, Budget};
+use crate::context::{self, Budget, Outgrown, Summary};
 use crate::driver::{TurnEnd, TurnError, TurnInput};
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
@@ -32,6 +33,8 @@ pub(super) struct Turn<'a> {
     tools: Vec<ToolSchema>,
     budget: Budget,
     messages: Vec<ModelMessage>,
+    /// Of the oldest turns.
+    summary: Option<Summary>,
     /// Where the messages of this turn's answers begin.
     own: usize,
     repeats: Repeats,
@@ -52,7 +55,8 @@ impl<'a> Turn<'a> {
         let fixed = system.len() + tools.iter().map(schema_size).sum::<usize>();
         let learned = Budget::bytes(agent.learned.load(Ordering::Relaxed));
         let budget = Budget::for_window(info.context_window, fixed).min(learned);
-        let messages = beginning(&input, budget);
+        let summary = agent.summaries.as_ref().and_then(|summaries| summaries.of(&input.session));
+        let messages = beginning(&input, budget, summary.as_ref());
         Self {
             agent,
             waits: Waits::new(io, limit),
@@ -62,6 +66,7 @@ impl<'a> Turn<'a> {
             budget,
             own: messages.len(),
             messages,
+            summary,
             repeats: Repeats::default(),
             digest: Digest::default(),
             usage: None,
@@ -73,6 +78,8 @@ impl<'a> Turn<'a> {
 
     pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {
         let limit = self.agent.limits.max_requests.max(1);
+        let wish = self.agent.summaries.as_ref().and_then(|held| held.take_wish(&self.input.session));
+        self.summarise(self.budget, wish).await?;
         for step in 0..limit {
             // What tools did is kept before the model builds on it.
             self.waits.settled().await?;
@@ -89,15 +96,13 @@ impl<'a> Turn<'a> {
     /// Asks, and once more with less when the server says that it was too much.
     async fn ask_model(&mut self) -> Result<Reply, TurnError> {
         context::shrink(&mut self.messages, self.budget);
-        let reply = match self.request().await {
-            Err(Broken { error, silent: true }) if overflow::is_overflow(&error) && self.cut_down() => {
-                let title =
-                    "The conversation is longer than the model can hold: its older parts are left out.";
-                self.notice(Severity::Warning, title.to_owned()).await?;
-                self.request().await
-            }
-            first => first,
-        };
+        let mut reply = self.request().await;
+        let too_long = matches!(&reply, Err(broken) if broken.silent && overflow::is_overflow(&broken.error));
+        if too_long && self.cut_down().await? {
+            let title = "The conversation is longer than the model can hold: its older parts are left out.";
+            self.notice(Severity::Warning, title.to_owned()).await?;
+            reply = self.request().await;
+        }
         let reply = reply.map_err(|broken| broken.error)?;
         tracing::debug!(
             finish = ?reply.finish,
@@ -126,20 +131,53 @@ impl<'a> Turn<'a> {
     }
 
     /// Halves what is sent, for this turn and all later ones; `false` when nothing could be left out.
-    fn cut_down(&mut self) -> bool {
+    async fn cut_down(&mut self) -> Result<bool, TurnError> {
         let before = context::total_size(&self.messages);
         let budget = Budget::bytes(before / 2);
-        let own = self.messages.split_off(self.own);
-        self.messages = beginning(&self.input, budget.less(context::total_size(&own)));
-        self.own = self.messages.len();
-        self.messages.extend(own);
-        context::shrink(&mut self.messages, budget);
+        let own = context::total_size(&self.messages[self.own..]);
         self.budget = budget;
+        if !self.summarise(budget.less(own), None).await? {
+            self.begin_again(budget.less(own));
+        }
+        context::shrink(&mut self.messages, budget);
         let smaller = context::total_size(&self.messages) < before;
         if smaller {
             self.agent.learned.fetch_min(budget.size(), Ordering::Relaxed);
         }
-        smaller
+        Ok(smaller)
+    }
+
+    /// Puts what was before this turn's answers into `budget`.
+    fn begin_again(&mut self, budget: Budget) {
+        let own = self.messages.split_off(self.own);
+        self.messages = beginning(&self.input, budget, self.summary.as_ref());
+        self.own = self.messages.len();
+        self.messages.extend(own);
+    }
+
+    /// Has the turns summarised that do not fit into `budget`, or with a `wish` all but the newest; `false` when there
+    /// are none, or no summary could be had.
+    async fn summarise(&mut self, budget: Budget, wish: Option<String>) -> Result<bool, TurnError> {
+        let Some(summaries) = &self.agent.summaries else { return Ok(false) };
+        let keep = wish.as_ref().map(|_| summary::KEPT_TURNS);
+        let (history, prompt) = (past(&self.input), &self.input.prompt);
+        let outgrown = context::outgrown(history, prompt, budget, self.summary.as_ref(), keep);
+        let Some(outgrown) = outgrown else { return Ok(false) };
+        let written = summary::write(&*self.agent.provider, &self.waits, &outgrown, wish.as_deref()).await?;
+        if let Some(usage) = written.usage {
+            self.usage.get_or_insert_default().add(usage);
+        }
+        if written.text.trim().is_empty() {
+            return Ok(false);
+        }
+        let Outgrown { turns, last, .. } = outgrown;
+        let summary = Summary { turns, last, text: written.text };
+        summaries.keep(&self.input.session, summary.clone());
+        self.summary = Some(summary);
+        self.begin_again(budget);
+        let title = format!("The {turns} oldest turns were summarised to make room.");
+        self.notice(Severity::Info, title).await?;
+        Ok(true)
     }
 
     /// Does what an answer asks for; says why the turn is over, if it is.
@@ -237,9 +275,12 @@ impl<'a> Turn<'a> {
 }
 
 /// What was before this turn, and its prompt.
-fn beginning(input: &TurnInput, budget: Budget) -> Vec<ModelMessage> {
-    let history = input.history.iter().filter(|entry| entry.turn != input.turn);
-    context::messages(history, &input.prompt, budget)
+fn beginning(input: &TurnInput, budget: Budget, summary: Option<&Summary>) -> Vec<ModelMessage> {
+    context::messages(past(input), &input.prompt, budget, summary)
+}
+
+fn past(input: &TurnInput) -> impl Iterator<Item = &Entry> {
+    input.history.iter().filter(|entry| entry.turn != input.turn)
 }
 
 fn hints(repetition: Repetition, cut: bool) -> Vec<String> {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use session_model::{Content, ToolKind};
+use session_model::ToolKind;
 
 use super::past::{PastCall, PastTurn};
+use super::recap;
 use super::shrink::short_arguments;
 use super::size;
 use crate::provider::ModelMessage;
@@ -60,19 +61,18 @@ impl Budget {
     }
 }
 
-/// The messages of all turns that fit.
-pub(super) fn fit(turns: &[PastTurn], budget: Budget) -> Vec<ModelMessage> {
-    let whole: Vec<_> = turns.iter().map(|turn| worded(turn, |_| true)).collect();
-    let mut kept = if total(&whole) <= budget.0 { whole } else { reduced(turns, budget) };
-    let left_out = overflow(&kept, budget);
-    kept.drain(..left_out);
-    let mut messages: Vec<ModelMessage> = kept.into_iter().flatten().collect();
-    if left_out > 0
-        && let Some(ModelMessage::User(content)) = messages.first_mut()
-    {
-        content.insert(0, Content::text("[the turns before this one are left out]\n\n"));
+/// The messages of all turns that fit, and how many of the oldest do not: at least `covered` are left out.
+pub(super) fn fit(turns: &[PastTurn], covered: usize, budget: Budget) -> (Vec<ModelMessage>, usize) {
+    let (_, rest) = turns.split_at(covered);
+    let room = if covered > 0 { budget.less(recap::room(budget)) } else { budget };
+    let whole: Vec<_> = rest.iter().map(|turn| worded(turn, |_| true)).collect();
+    let mut kept = if total(&whole) <= room.0 { whole } else { reduced(rest, room) };
+    let mut left_out = overflow(&kept, room);
+    if left_out > 0 && covered == 0 {
+        left_out = overflow(&kept, budget.less(recap::room(budget)));
     }
-    messages
+    kept.drain(..left_out);
+    (kept.into_iter().flatten().collect(), covered + left_out)
 }
 
 /// Older tool-using turns in a line each; of the newest, as many outputs as half the room holds, newest first.

@@ -7,6 +7,7 @@
 mod check;
 mod fit;
 mod past;
+mod recap;
 mod shrink;
 
 use serde_json::{Map, Value};
@@ -14,6 +15,7 @@ use session_model::{Content, EmbeddedResource, Entry, ResourceBody};
 
 pub use check::check;
 pub use fit::Budget;
+pub use recap::{Outgrown, Summary};
 pub use shrink::shrink;
 
 use crate::provider::ModelMessage;
@@ -21,18 +23,49 @@ use crate::provider::ModelMessage;
 /// What a strict server takes as a function name; longer names are cut, other characters replaced.
 const MAX_NAME: usize = 64;
 
-/// The conversation a model is sent: all of `history` that fits into `budget`, then `prompt`.
+/// The conversation a model is sent: all of `history` that fits into `budget`, then `prompt`. Of what does not fit,
+/// and of what `summary` covers, a recap is told.
 #[must_use]
 pub fn messages<'a>(
     history: impl IntoIterator<Item = &'a Entry>,
     prompt: &[Content],
     budget: Budget,
+    summary: Option<&Summary>,
 ) -> Vec<ModelMessage> {
+    let turns = past::turns(history);
     let prompt = user_content(prompt);
     let room = budget.less(content_size(&prompt));
-    let mut messages = fit::fit(&past::turns(history), room);
+    let covered = recap::covered(&turns, summary);
+    let (mut messages, left_out) = fit::fit(&turns, covered, room);
     messages.push(ModelMessage::User(prompt));
+    if left_out > 0
+        && let Some(ModelMessage::User(content)) = messages.first_mut()
+    {
+        let summary = summary.filter(|_| covered > 0);
+        let recap = recap::recap(&turns[..left_out], summary, recap::room(room));
+        content.insert(0, Content::text(recap));
+    }
     messages
+}
+
+/// The turns that have to be summarised before `prompt` is asked within `budget`, if there are any that `summary`
+/// does not cover: those that do not fit, or with `keep` all but so many of the newest.
+#[must_use]
+pub fn outgrown<'a>(
+    history: impl IntoIterator<Item = &'a Entry>,
+    prompt: &[Content],
+    budget: Budget,
+    summary: Option<&Summary>,
+    keep: Option<usize>,
+) -> Option<Outgrown> {
+    let turns = past::turns(history);
+    let covered = recap::covered(&turns, summary);
+    let (_, left_out) = fit::fit(&turns, covered, budget.less(content_size(&user_content(prompt))));
+    let count = keep.map_or(left_out, |keep| left_out.max(turns.len().saturating_sub(keep)));
+    let last = turns.get(count.checked_sub(1)?)?.id.clone();
+    let summary = summary.filter(|_| covered > 0);
+    let transcript = recap::transcript(&turns[covered.min(count)..count], summary, budget.size() / 2);
+    (count > covered).then_some(Outgrown { turns: count, last, transcript })
 }
 
 /// The arguments of a call as an object; nothing at all means none. Some servers encode the object twice.

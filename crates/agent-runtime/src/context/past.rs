@@ -13,6 +13,7 @@ use crate::provider::ModelCall;
 /// One turn, ready to be worded.
 #[derive(Debug)]
 pub(super) struct PastTurn {
+    pub(super) id: TurnId,
     pub(super) user: Vec<Content>,
     pub(super) steps: Vec<PastStep>,
     /// What has to be said about how it ended.
@@ -46,7 +47,7 @@ pub(super) fn turns<'a>(history: impl IntoIterator<Item = &'a Entry>) -> Vec<Pas
     let mut places: HashMap<&TurnId, usize> = HashMap::new();
     for entry in history {
         let at = *places.entry(&entry.turn).or_insert_with(|| {
-            drafts.push(Draft::default());
+            drafts.push(Draft { id: &entry.turn, items: Vec::new() });
             drafts.len() - 1
         });
         drafts[at].items.push(&entry.item);
@@ -56,8 +57,8 @@ pub(super) fn turns<'a>(history: impl IntoIterator<Item = &'a Entry>) -> Vec<Pas
 }
 
 /// The items of one turn.
-#[derive(Default)]
 struct Draft<'a> {
+    id: &'a TurnId,
     items: Vec<&'a Item>,
 }
 
@@ -85,7 +86,7 @@ impl Draft<'_> {
             |content| user_content(&content),
         );
         let answered = steps.last().is_some_and(|step| step.calls.is_empty());
-        Some(PastTurn { user, steps, note: note(end, answered) })
+        Some(PastTurn { id: self.id.clone(), user, steps, note: note(end, answered) })
     }
 }
 

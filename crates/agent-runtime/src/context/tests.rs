@@ -45,7 +45,7 @@ fn end(turn: &str, stop: StopReason) -> Entry {
 }
 
 fn sent(history: &[Entry], budget: usize) -> String {
-    let messages = messages(history, &[Content::text("next")], Budget::bytes(budget));
+    let messages = messages(history, &[Content::text("next")], Budget::bytes(budget), None);
     check(&messages).unwrap_or_else(|rule| panic!("{rule}: {messages:#?}"));
     messages.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -198,7 +198,7 @@ fn ids_that_come_twice_are_told_apart() {
 
 #[test]
 fn an_empty_message_still_says_something() {
-    let messages = messages(&[], &[Content::text("  ")], Budget::bytes(PLENTY));
+    let messages = messages(&[], &[Content::text("  ")], Budget::bytes(PLENTY), None);
     assert_eq!(messages, [ModelMessage::User(vec![Content::text("(empty message)")])]);
 }
 
@@ -214,7 +214,7 @@ fn a_longer_history_begins_as_the_shorter_one_did() {
             agent(&turn, 1, "ok"),
         ]);
         history.push(end(&turn, StopReason::EndTurn));
-        let mut now = messages(&history, &[Content::text("next")], Budget::bytes(PLENTY));
+        let mut now = messages(&history, &[Content::text("next")], Budget::bytes(PLENTY), None);
         now.pop();
         assert_eq!(now[..before.len()], before[..]);
         before = now;
@@ -278,13 +278,16 @@ fn with_no_room_the_oldest_turns_go_in_blocks_and_the_prompt_stays() {
             [user(&turn, &"q".repeat(100)), agent(&turn, 0, "a"), end(&turn, StopReason::EndTurn)]
         })
         .collect();
-    let turns = |budget| sent(&history, budget).matches("q\n").count();
+    let turns = |budget| sent(&history, budget).matches("q\nmodel").count();
     assert_eq!(turns(PLENTY), 10);
     assert_eq!(turns(4 + 101 * 9), 6, "one too many: a block of four goes");
     assert_eq!(turns(4 + 101 * 5), 2, "five too many: two blocks go");
     assert_eq!(turns(4 + 101), 1);
     assert_eq!(turns(0), 0);
-    assert!(sent(&history, 4 + 101 * 9).starts_with("user: [the turns before this one are left out]"));
+    assert!(
+        sent(&history, 4 + 101 * 9)
+            .starts_with("user: [Turns before this one are left out to make room: 4.]")
+    );
 }
 
 #[test]
@@ -466,8 +469,95 @@ proptest! {
         }
         let history: Vec<Entry> =
             items.into_iter().map(|(turn, item)| entry(&format!("t{turn}"), item)).collect();
-        let messages = messages(&history, &[Content::text("next")], Budget::bytes(budget));
-        prop_assert_eq!(check(&messages), Ok(()));
-        prop_assert_eq!(messages.last(), Some(&ModelMessage::User(vec![Content::text("next")])));
+        let summary = Summary { turns: 2, last: TurnId::from("t1"), text: "so far".to_owned() };
+        for summary in [None, Some(&summary)] {
+            let messages = messages(&history, &[Content::text("next")], Budget::bytes(budget), summary);
+            prop_assert_eq!(check(&messages), Ok(()));
+            let Some(ModelMessage::User(last)) = messages.last() else { panic!("{messages:?}") };
+            prop_assert_eq!(last.last(), Some(&Content::text("next")));
+        }
     }
+}
+
+fn worked(turn: &str, asked: &str, kind: ToolKind, path: &str, answer: &str) -> Vec<Entry> {
+    let mut call = ToolCallUpdate::new(ToolCallId::from(turn));
+    call.name = Some("edit_file".to_owned());
+    call.kind = Some(kind);
+    call.raw_output = Some(json!({ "output": "o".repeat(2_000) }));
+    call.locations = Some(vec![Location { path: PathBuf::from(path), line: None }]);
+    vec![
+        user(turn, asked),
+        entry(turn, Item::Tool { step: 0, call }),
+        agent(turn, 1, answer),
+        end(turn, StopReason::EndTurn),
+    ]
+}
+
+fn long_work() -> Vec<Entry> {
+    let mut history =
+        worked("t0", "Port the parser to Rust.\nKeep its tests.", ToolKind::Read, "/w/parser.c", "I will.");
+    for n in 1..12 {
+        let path = format!("/w/src/{n}.rs");
+        let long = "explained at length ".repeat(100);
+        history.extend(worked(&format!("t{n}"), &format!("step {n}"), ToolKind::Edit, &path, &long));
+    }
+    history
+}
+
+#[test]
+fn of_turns_left_out_the_task_the_questions_and_the_files_are_told() {
+    let told = sent(&long_work(), 16_000);
+    let recap = told.split(']').next().unwrap();
+    assert!(recap.starts_with("user: [Turns before this one are left out to make room: 8.\n"), "{recap}");
+    assert!(recap.contains("The task: Port the parser to Rust.\nKeep its tests.\n"), "{recap}");
+    assert!(recap.contains("- (5 earlier ones)\n- step 6 → explained at length"), "{recap}");
+    assert!(recap.contains("changed: /w/src/7.rs, /w/src/6.rs") && recap.contains("/w/src/1.rs"), "{recap}");
+    assert!(recap.ends_with("- looked at: /w/parser.c"), "{recap}");
+    assert!(recap.len() < 2_000 + 300, "{}", recap.len());
+}
+
+#[test]
+fn a_recap_stays_the_same_while_the_same_turns_are_left_out() {
+    let history = long_work();
+    let first = |prompt: &str| {
+        let messages = messages(&history, &[Content::text(prompt)], Budget::bytes(16_000), None);
+        line(&messages[0])
+    };
+    assert_eq!(first("next"), first("a somewhat longer question about the same"));
+}
+
+#[test]
+fn what_a_summary_covers_is_left_out_and_the_summary_told() {
+    let history = long_work();
+    let summary = Summary { turns: 3, last: TurnId::from("t2"), text: "decided on nom\n".to_owned() };
+    let sent = |summary: &Summary| {
+        let messages = messages(&history, &[Content::text("next")], Budget::bytes(PLENTY), Some(summary));
+        check(&messages).unwrap();
+        messages.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let told = sent(&summary);
+    assert!(told.starts_with("user: [Turns before this one are left out to make room: 3.\n"), "{told}");
+    assert!(told.contains("Summary: decided on nom] / step 3\n"), "{told}");
+    assert!(!told.contains("\nuser: step 2\n") && told.contains("\nuser: step 4\n"));
+    let foreign = Summary { last: TurnId::from("elsewhere"), ..summary };
+    assert!(!sent(&foreign).contains("nom"));
+}
+
+#[test]
+fn turns_are_outgrown_when_they_do_not_fit_and_are_not_covered() {
+    let history = long_work();
+    let outgrown = |budget, summary: Option<&Summary>, keep| {
+        outgrown(&history, &[Content::text("next")], Budget::bytes(budget), summary, keep)
+    };
+    assert_eq!(outgrown(PLENTY, None, None), None);
+    let eight = outgrown(16_000, None, None).unwrap();
+    assert_eq!((eight.turns, eight.last.as_str()), (8, "t7"));
+    assert!(eight.transcript.starts_with("USER: Port the parser") && eight.transcript.len() < 8_200);
+    let summary = Summary { turns: 8, last: eight.last, text: "so far so good".to_owned() };
+    assert_eq!(outgrown(16_000, Some(&summary), None), None);
+    let all_but_one = outgrown(PLENTY, Some(&summary), Some(1)).unwrap();
+    assert_eq!(all_but_one.turns, 11);
+    let told = all_but_one.transcript;
+    assert!(told.starts_with("Summary of what was before:\nso far so good\n\nUSER: step 8"), "{told}");
+    assert_eq!(self::outgrown(&history[..4], &[], Budget::bytes(PLENTY), None, Some(1)), None);
 }

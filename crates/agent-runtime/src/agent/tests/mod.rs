@@ -6,5 +6,6 @@ mod permission;
 mod real_tools;
 mod replies;
 mod rig;
+mod summaries;
 mod trouble;
 mod walk;

@@ -205,7 +205,7 @@ impl Running {
     }
 }
 
-fn event_line(event: &Event) -> String {
+pub(super) fn event_line(event: &Event) -> String {
     match event {
         Event::MessageDelta { id, role, content } => {
             let who = match role {

@@ -40,7 +40,7 @@ async fn what_a_provider_has_to_tell_is_told_before_its_answer() {
     assert_eq!(outcome.log, ["notice Info: tools are not supported", "agent msg-2: ok"]);
 }
 
-fn too_long() -> ProviderError {
+pub(super) fn too_long() -> ProviderError {
     let message = "maximum context length is 100 tokens".to_owned();
     ProviderError::Status { agent: "scripted".to_owned(), status: 400, message }
 }

@@ -100,7 +100,28 @@ pub(crate) fn message_text(item: &Item) -> Option<(MessageId, String)> {
 
 /// The text in which words are looked for: lower case, whitespace collapsed.
 pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return fold_ascii(text);
+    }
     collapsed(text).flat_map(fold_char).collect()
+}
+
+/// The same, several times as fast: a search without help from an index does little else.
+fn fold_ascii(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut gap = false;
+    for byte in text.bytes() {
+        if byte == b' ' || byte.is_ascii_control() {
+            gap = !folded.is_empty();
+        } else {
+            if gap {
+                folded.push(' ');
+                gap = false;
+            }
+            folded.push(char::from(byte.to_ascii_lowercase()));
+        }
+    }
+    folded
 }
 
 /// Character by character, so that what a word becomes does not depend on where it stands (as the Greek final
@@ -145,6 +166,8 @@ mod tests {
         }
         assert!(Query::new(" \n\0").is_empty());
         assert_eq!(fold("  A\0\0B \u{3000}c "), "a b c");
+        let all: String = (0..=127_u8).map(char::from).chain([' ', 'Z', '\n']).collect();
+        assert_eq!(fold(&all), fold(&format!("{all}\u{e9}")).trim_end_matches([' ', '\u{e9}']));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::fault::Fault;
@@ -29,6 +30,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_handler(Some(pause))?;
+    plan_once(&conn)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     if fs::metadata(path)?.len() == 0 {
         // Making the tables need not wait for the disk: after a power cut there is a file without them, which is
@@ -61,7 +63,14 @@ pub(super) fn aside(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_handler(Some(pause))?;
+    plan_once(&conn)?;
     Ok(conn)
+}
+
+/// Plans do not depend on the values bound: otherwise a prepared statement is planned again for each of them.
+fn plan_once(conn: &Connection) -> Result<(), Fault> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Which file `path` names now.
@@ -88,4 +97,24 @@ fn pause(tries: i32) -> bool {
     let millis = u64::try_from(tries / 4).unwrap_or(0).clamp(1, LOCK_PAUSE_MAX_MS);
     thread::sleep(Duration::from_millis(millis));
     tries < LOCK_TRIES
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::{aside, connect};
+
+    #[test]
+    fn a_prepared_statement_is_planned_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.db");
+        for conn in [connect(&path).unwrap(), aside(&path).unwrap()] {
+            let sql = "SELECT turn FROM entries WHERE session = ?1 ORDER BY seq DESC LIMIT 1";
+            for n in 0..3 {
+                assert!(!conn.prepare_cached(sql).unwrap().exists([n]).unwrap());
+            }
+            assert_eq!(conn.prepare_cached(sql).unwrap().get_status(StatementStatus::RePrepare), 0);
+        }
+    }
 }

@@ -2,10 +2,9 @@
 
 use rusqlite::params;
 use session_model::SessionId;
-use session_store::fold::Window;
 use session_store::{ListQuery, SessionStore, StoreError};
 
-use crate::support::{Disk, agent, end, entry, meta, user};
+use crate::support::{Disk, agent, entry, meta, user};
 
 #[tokio::test]
 async fn opening_touches_nothing_until_the_first_use() {
@@ -148,97 +147,6 @@ async fn pages_counted_from_the_end_are_the_same_pages() {
             let page = store.list(ListQuery { cwd: cwd.clone(), offset, limit: 50 }).await.unwrap();
             let expected: Vec<_> = whole.iter().skip(offset).take(50).cloned().collect();
             assert_eq!((page.more, page.sessions), (whole.len() > offset + 50, expected), "{cwd:?} {offset}");
-        }
-    }
-}
-
-/// Run by hand with `--release --ignored --nocapture`: how long lists take among 100,000 sessions.
-#[tokio::test]
-#[ignore = "measures; its numbers depend on the machine"]
-async fn lists_among_a_hundred_thousand_sessions() {
-    let disk = Disk::new();
-    let store = disk.store();
-    store.create(meta("first", 0)).await.unwrap();
-    {
-        let mut raw = disk.raw();
-        let tx = raw.transaction().unwrap();
-        let sql = "INSERT INTO sessions (id, cwd, roots, created_at, updated_at, grants, options)
-            VALUES (?1, ?2, '[]', ?3, ?3, '[]', '{}')";
-        for n in 0..100_000_i64 {
-            let folder = format!("/folder/{}", n % 2);
-            tx.execute(sql, params![format!("session-{n:08}"), folder, n * 7_919 % 100_003]).unwrap();
-        }
-        tx.commit().unwrap();
-    }
-    for (what, cwd, offset) in [
-        ("first page", None, 0),
-        ("last page", None, 99_950),
-        ("first page of a folder", Some("/folder/1".into()), 0),
-        ("last page of a folder", Some("/folder/1".into()), 49_950),
-    ] {
-        let query = ListQuery { cwd, offset, limit: 50 };
-        store.list(query.clone()).await.unwrap();
-        let began = tokio::time::Instant::now();
-        let page = store.list(query).await.unwrap();
-        println!("{what}: {} in {:?}", page.sessions.len(), began.elapsed());
-    }
-    let began = tokio::time::Instant::now();
-    assert!(store.latest("/folder/1".as_ref()).await.unwrap().is_some());
-    println!("latest: {:?}", began.elapsed());
-}
-
-/// Run by hand as the one above: how long a session of 5,000 turns takes to load, and an item to append to it.
-#[tokio::test]
-#[ignore = "measures; its numbers depend on the machine"]
-async fn loading_five_thousand_turns() {
-    let disk = Disk::new();
-    let store = disk.store();
-    let id = SessionId::from("s-1");
-    store.create(meta("s-1", 0)).await.unwrap();
-    let text = "some words of an answer ".repeat(20);
-    let turns: Vec<_> = (0..5_000)
-        .flat_map(|n| {
-            let turn = format!("turn-{n}");
-            let key = format!("0e8a3d4c-7f21-4b52-9c11-{n:012}");
-            let said = [user(&format!("u{n}"), &text, Some(&key)), agent(&format!("a{n}"), &text), end()];
-            said.map(|item| entry(&turn, n, item))
-        })
-        .collect();
-    store.append(&id, &turns).await.unwrap();
-    for _ in 0..5 {
-        let began = tokio::time::Instant::now();
-        let stored = store.load(&id).await.unwrap();
-        println!("load: {} items in {:?}", stored.entries.len(), began.elapsed());
-        let began = tokio::time::Instant::now();
-        let part = store.window(&id, Window::BOUNDED.span()).await.unwrap();
-        println!("window: {} + {} items in {:?}", part.head.len(), part.tail.len(), began.elapsed());
-        let began = tokio::time::Instant::now();
-        let part = store.recent(&id, 256 * 1024).await.unwrap();
-        println!("recent: {} items in {:?}", part.entries.len(), began.elapsed());
-        let began = tokio::time::Instant::now();
-        store.append(&id, &turns[1..2]).await.unwrap();
-        println!("append: {:?}", began.elapsed());
-    }
-}
-
-/// Run by hand as the ones above: how long the first use of a new database takes, and of one that exists.
-#[tokio::test]
-#[ignore = "measures; its numbers depend on the machine"]
-async fn making_and_opening() {
-    for _ in 0..5 {
-        let disk = Disk::new();
-        for what in ["made", "opened", "opened"] {
-            let store = disk.store();
-            store.warm();
-            let began = tokio::time::Instant::now();
-            let missing = store.meta(&"s-1".into()).await;
-            println!("{what} in {:?}", began.elapsed());
-            let began = tokio::time::Instant::now();
-            if missing.is_err() {
-                store.create(meta("s-1", 0)).await.unwrap();
-            }
-            store.append(&"s-1".into(), &[entry("t", 1, user("m", "hi", None))]).await.unwrap();
-            println!("written in {:?}", began.elapsed());
         }
     }
 }

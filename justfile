@@ -37,6 +37,7 @@ bench:
 # Criterion: frames, messages, and echoes beside the official SDK's connection and a bare loop.
 bench-rpc *ARGS:
     cd bench && cargo bench --bench frames --bench messages --bench echo -- {{ARGS}}
+    cd bench && cargo bench --bench echo -- table
 
 # Fuzzes one target of fuzz/ for some seconds; needs a nightly compiler and cargo-fuzz.
 fuzz TARGET SECONDS="600":

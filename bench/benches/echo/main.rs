@@ -3,14 +3,18 @@
 //!
 //! One client drives all three: it writes finished lines and counts line feeds, so that what differs is the server.
 //! Both ends share one thread, and what is counted is that thread's CPU time: nothing here waits for anything but the
-//! other end, and another program on the machine then costs no side more than another.
+//! other end.
+//!
+//! `cargo bench --bench echo -- table` prints the table of README.md: it gives each server a short turn, round about, so
+//! that a machine that slows down slows all alike. Anything else is Criterion's, one server after the other.
 
 mod servers;
+mod table;
 
 use std::time::Duration;
 
 use acp_rpc::{End, memory};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use rustix::time::{ClockId, clock_gettime};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
@@ -18,8 +22,8 @@ use tokio::task::JoinSet;
 
 use servers::Server;
 
-/// Requests under way at once, for the pipelined measurement.
-const PIPELINED: usize = 64;
+/// How many requests are under way at once.
+const MODES: [(&str, usize); 2] = [("sequential", 1), ("pipelined", 64)];
 
 /// About as long as a short prompt.
 const TEXT: &str = "Please rename the function `parse` in src/lib.rs to `decode`, and mend what called it.";
@@ -86,7 +90,7 @@ fn connected(runtime: &Runtime, tasks: &mut JoinSet<()>, server: Server) -> End 
 }
 
 fn echo(criterion: &mut Criterion) {
-    for (mode, in_flight) in [("sequential", 1), ("pipelined", PIPELINED)] {
+    for (mode, in_flight) in MODES {
         let mut group = criterion.benchmark_group(format!("echo/{mode}"));
         group.throughput(Throughput::Elements(1));
         for server in Server::ALL {
@@ -106,4 +110,12 @@ fn echo(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, echo);
-criterion_main!(benches);
+
+fn main() {
+    if std::env::args().any(|argument| argument == "table") {
+        table::print();
+    } else {
+        benches();
+        Criterion::default().configure_from_args().final_summary();
+    }
+}

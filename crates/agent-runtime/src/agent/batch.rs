@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +18,9 @@ use session_model::{
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
-use super::reply;
 use super::waits::Waits;
 use super::{Agent, TOOL_GRACE};
+use super::{cap, reply};
 use crate::context;
 use crate::driver::{Permissions, TurnError, TurnInput};
 use crate::gate::{self, Denial, Ruling, Verdict};
@@ -83,8 +84,9 @@ struct Ready {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(agent: &'a Agent, input: &TurnInput, waits: &'a Waits, step: u32) -> Self {
-        let workspace =
-            Workspace { cwd: input.cwd.clone(), additional_roots: input.additional_roots.clone() };
+        let mut additional_roots = input.additional_roots.clone();
+        additional_roots.extend(agent.spill.as_deref().map(Path::to_path_buf));
+        let workspace = Workspace { cwd: input.cwd.clone(), additional_roots };
         let permissions = input.permissions.clone();
         Self { agent, waits, permissions, workspace, step, granted: Vec::new(), causes: Vec::new() }
     }
@@ -278,6 +280,7 @@ impl<'a> Batch<'a> {
         self.waits.emit(Event::ToolCall(started)).await?;
         let span = tracing::info_span!("tool", id = %call.row.id, name = %call.told.name);
         let output = self.run_tool(ready, &call.row.id).instrument(span.clone()).await?;
+        let output = cap::bounded(output, &call.row.id, self.agent.spill.as_deref()).await;
         tracing::debug!(parent: &span, failed = output.error.is_some(), exit_code = output.exit_code, "tool ended");
         let last = outcome(&mut call.row, &output);
         call.state = State::Over(output);

@@ -4,6 +4,7 @@
 //! are.
 
 mod batch;
+mod cap;
 mod digest;
 mod overflow;
 mod repeats;
@@ -13,6 +14,7 @@ mod turn;
 mod waits;
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -44,6 +46,8 @@ pub struct Agent {
     learned: Arc<AtomicUsize>,
     /// Where turns that outgrow the window are summarised.
     summaries: Option<Arc<Summaries>>,
+    /// Where results too long for the model are put aside.
+    spill: Option<Arc<Path>>,
 }
 
 /// What a turn may take.
@@ -69,7 +73,16 @@ impl Agent {
     pub fn new(provider: Arc<dyn Provider>, tools: ToolRegistry, ids: Arc<dyn Ids>) -> Self {
         let prompt = SystemPrompt::new(provider.info().agent);
         let learned = Arc::new(AtomicUsize::new(usize::MAX));
-        Self { provider, tools, ids, prompt, limits: Limits::default(), learned, summaries: None }
+        Self {
+            provider,
+            tools,
+            ids,
+            prompt,
+            limits: Limits::default(),
+            learned,
+            summaries: None,
+            spill: None,
+        }
     }
 
     /// Replaces the system prompt.
@@ -88,6 +101,13 @@ impl Agent {
     #[must_use]
     pub fn with_summaries(self) -> Self {
         Self { summaries: Some(Arc::default()), ..self }
+    }
+
+    /// Has results that are too long for the model put aside in `folder` (absolute; made when needed, cleaned up by
+    /// nobody here), where its tools may read them. Without it the model is told to ask for less.
+    #[must_use]
+    pub fn with_spill(self, folder: impl Into<PathBuf>) -> Self {
+        Self { spill: Some(folder.into().into()), ..self }
     }
 
     /// Has all but the newest of the session's turns summarised before its next turn, with `instructions` (which may

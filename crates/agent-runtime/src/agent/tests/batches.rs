@@ -114,3 +114,22 @@ async fn the_model_is_told_of_a_result_once_the_session_has_kept_it() {
     running.finish().await;
     assert_eq!(told(&model.requests()), [r#"{"output":"seen"}"#]);
 }
+
+#[tokio::test]
+async fn a_result_too_long_for_the_model_is_told_in_part_and_kept_where_it_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let long: &'static str = "all of it\n".repeat(20_000).leak();
+    let rig = Rig::new(calls(&["look"])).tool(Fake::new("look", Behaviour::Say(long)));
+    let spill = folder.path().join("outputs");
+    let mut rig = rig.spill(&spill);
+    rig.cwd = folder.path().to_owned();
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    let told = &told(&model.requests())[0];
+    assert!(
+        told.len() < 40_000 && told.contains("call-1.txt, which read_file and grep can read"),
+        "{told:.200}"
+    );
+    assert!(outcome.log[2].len() < 40_000);
+    assert_eq!(std::fs::read_to_string(spill.join("call-1.txt")).unwrap(), long);
+}

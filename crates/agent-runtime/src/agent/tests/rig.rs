@@ -1,7 +1,7 @@
 //! What the tests share: a turn whose signals become lines of text, and tools that do as told.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,6 +33,7 @@ pub(super) struct Rig {
     pub(super) answers: VecDeque<Answer>,
     pub(super) cwd: PathBuf,
     limits: Limits,
+    spill: Option<PathBuf>,
     tools: ToolRegistry,
 }
 
@@ -66,6 +67,7 @@ impl Rig {
             answers: VecDeque::new(),
             cwd: PathBuf::from("/work"),
             limits: Limits::default(),
+            spill: None,
             tools: ToolRegistry::new(),
         }
     }
@@ -89,6 +91,10 @@ impl Rig {
         self
     }
 
+    pub(super) fn spill(self, folder: &Path) -> Self {
+        Self { spill: Some(folder.to_owned()), ..self }
+    }
+
     pub(super) fn thoughts(mut self) -> Self {
         self.show_thoughts = true;
         self
@@ -106,6 +112,10 @@ impl Rig {
     pub(super) fn start(self) -> Running {
         let ids = Arc::new(SequentialIds::default());
         let agent = Agent::new(Arc::<Scripted>::clone(&self.model), self.tools, ids).with_limits(self.limits);
+        let agent = match self.spill {
+            Some(folder) => agent.with_spill(folder),
+            None => agent,
+        };
         let (io, signals) = TurnIo::acknowledged(self.cancel.clone());
         let input = TurnInput {
             session: SessionId::from("s"),

@@ -17,6 +17,7 @@ mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -107,6 +108,8 @@ struct Inner {
     ids: Arc<CallIds>,
     context_window: Option<u64>,
     text_tool_calls: bool,
+    /// The server wants the model's reasoning back, as it has said.
+    wants_reasoning: AtomicBool,
 }
 
 impl OpenAiChat {
@@ -116,7 +119,14 @@ impl OpenAiChat {
         let extras = Extras::new(config.model.as_deref(), config.temperature, &config.extra);
         let OpenAiChatConfig { context_window, text_tool_calls, .. } = config;
         let link = Link::new(config.into_server(), &API);
-        Self(Arc::new(Inner { link, extras, ids: Arc::default(), context_window, text_tool_calls }))
+        Self(Arc::new(Inner {
+            link,
+            extras,
+            ids: Arc::default(),
+            context_window,
+            text_tool_calls,
+            wants_reasoning: AtomicBool::default(),
+        }))
     }
 }
 
@@ -148,8 +158,19 @@ impl Question for Ask<'_> {
 
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
         let options = Options { extras: &self.inner.extras, without, ours: request::OURS };
-        let body = request::Body::new(self.request, options);
+        let with_reasoning = self.inner.wants_reasoning.load(Ordering::Relaxed);
+        let body = request::Body::new(self.request, options, with_reasoning);
         Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
+    }
+
+    /// `DeepSeek` refuses calls whose reasoning does not come back; others refuse it when it does.
+    fn learn(&self, status: u16, message: &str) -> bool {
+        let message = message.to_lowercase();
+        let missed = ["passed back", "pass back", "missing", "must be", "required"];
+        let wanted = status == 400
+            && message.contains(request::REASONING)
+            && missed.iter().any(|word| message.contains(word));
+        wanted && !self.inner.wants_reasoning.swap(true, Ordering::Relaxed)
     }
 
     fn reader(&self) -> Reader<ChatAnswer> {
@@ -158,6 +179,9 @@ impl Question for Ask<'_> {
         let mut answer = ChatAnswer::new(&link.config.agent, offered, Arc::clone(ids));
         if !self.inner.text_tool_calls {
             answer.ignore_text_calls();
+        }
+        if self.inner.wants_reasoning.load(Ordering::Relaxed) {
+            answer.keep_reasoning();
         }
         Reader::new(answer)
     }

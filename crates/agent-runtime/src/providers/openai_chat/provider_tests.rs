@@ -13,7 +13,7 @@ use crate::providers::auth::Secret;
 use crate::providers::mock_openai::{
     DONE, Gate, MockOpenAi, Reply, call_chunk, event, finish_chunk, text_chunk,
 };
-use crate::providers::testing::{all, ask, call, odd_histories, result, said, tool};
+use crate::providers::testing::{all, ask, call, odd_histories, result, said, tool, user};
 
 fn provider(mock: &MockOpenAi) -> OpenAiChat {
     OpenAiChat::new(OpenAiChatConfig::new("local", mock.url()))
@@ -471,4 +471,39 @@ async fn calls_cut_off_by_a_broken_connection_are_never_handed_out() {
     assert!(kinds.iter().all(|kind| !kind.contains("Call(")), "{kinds:?}");
     assert_snapshot!(deltas.len(), @"2");
     assert_eq!(mock.chats()[0].body["messages"][1]["content"], Value::from("hi"));
+}
+
+#[tokio::test]
+async fn a_server_that_wants_the_reasoning_back_gets_it_and_no_other_does() {
+    let mock = MockOpenAi::start().await.unwrap();
+    mock.respond(|request| {
+        let messages = request.body["messages"].as_array().unwrap();
+        let lacks =
+            |message: &Value| message["role"] == "assistant" && message["reasoning_content"].is_null();
+        if messages.iter().any(lacks) {
+            let words = "The reasoning_content in the thinking mode must be passed back to the API.";
+            return Reply::error(400, &json!({"error": {"message": words}}));
+        }
+        let thought = json!({"choices": [{"index": 0, "delta": {"reasoning_content": "hm"}}]});
+        Reply::chunks([thought, call_chunk(0, "a", "read", "{}"), finish_chunk("tool_calls")])
+    });
+    let provider = provider(&mock);
+    let mut messages = vec![user("a"), said("", vec![call("x", "read", "{}")]), result("x", "1")];
+    let request = |messages: &[ModelMessage]| ModelRequest {
+        system: String::new(),
+        messages: messages.to_vec(),
+        tools: vec![tool("read")],
+    };
+    let deltas = all(&provider, request(&messages)).await.unwrap();
+    assert!(deltas.contains(&ModelDelta::Kept(json!({"reasoning_content": "hm"}))), "{deltas:?}");
+    let kept = vec![json!({"reasoning_content": "hm"})];
+    let calls = vec![call("y", "read", "{}")];
+    messages.push(ModelMessage::Assistant { text: String::new(), calls, kept });
+    messages.push(result("y", "2"));
+    all(&provider, request(&messages)).await.unwrap();
+    assert_eq!(mock.chats().len(), 3, "it is learned once");
+    let last = &mock.chats()[2].body["messages"];
+    assert_eq!((&last[1]["reasoning_content"], &last[3]["reasoning_content"]), (&json!(""), &json!("hm")));
+    assert!(mock.chats()[0].body["messages"][1].get("reasoning_content").is_none());
+    assert!(provider.take_notices().is_empty());
 }

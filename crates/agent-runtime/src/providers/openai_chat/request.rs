@@ -18,6 +18,9 @@ pub(super) const OURS: &[&str] = &["model", "messages", "tools", "stream"];
 /// The name of the optional part.
 const STREAM_OPTIONS: &str = "stream_options";
 
+/// The member in which some servers give the model's reasoning, and want it back.
+pub(super) const REASONING: &str = "reasoning_content";
+
 /// A request as the server gets it.
 #[derive(Debug)]
 pub(super) struct Body<'a> {
@@ -25,15 +28,17 @@ pub(super) struct Body<'a> {
     system: &'a str,
     said: Vec<Said<'a>>,
     tools: &'a [ToolSchema],
+    with_reasoning: bool,
 }
 
 impl<'a> Body<'a> {
-    /// Puts a request into the server's words.
-    pub(super) fn new(request: &'a ModelRequest, options: Options<'a>) -> Self {
+    /// Puts a request into the server's words; `with_reasoning` for a server that wants the model's reasoning back.
+    pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, with_reasoning: bool) -> Self {
         let can =
             Abilities { images: !options.without.contains(IMAGES), tools: !options.without.contains(TOOLS) };
         let said = history::in_order(&request.messages, can);
-        Self { options, system: &request.system, said, tools: options.tools(&request.tools) }
+        let tools = options.tools(&request.tools);
+        Self { options, system: &request.system, said, tools, with_reasoning }
     }
 
     /// The optional parts that this request has, by name.
@@ -48,7 +53,8 @@ impl Serialize for Body<'_> {
         if let Some(model) = &self.options.extras.model {
             body.serialize_entry("model", model)?;
         }
-        body.serialize_entry("messages", &Messages { system: self.system, said: &self.said })?;
+        let Self { system, said, with_reasoning, .. } = self;
+        body.serialize_entry("messages", &Messages { system, said, with_reasoning: *with_reasoning })?;
         if !self.tools.is_empty() {
             let tools: Vec<_> = self.tools.iter().map(WireTool::new).collect();
             body.serialize_entry("tools", &tools)?;
@@ -65,6 +71,7 @@ impl Serialize for Body<'_> {
 struct Messages<'a> {
     system: &'a str,
     said: &'a [Said<'a>],
+    with_reasoning: bool,
 }
 
 impl Serialize for Messages<'_> {
@@ -74,7 +81,7 @@ impl Serialize for Messages<'_> {
             list.serialize_element(&Wire::System { content: self.system })?;
         }
         for said in self.said {
-            list.serialize_element(&Wire::new(said))?;
+            list.serialize_element(&Wire::new(said, self.with_reasoning))?;
         }
         list.end()
     }
@@ -95,6 +102,8 @@ enum Wire<'a> {
         content: &'a str,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<WireCall<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<&'a str>,
     },
     Tool {
         tool_call_id: &'a str,
@@ -103,12 +112,15 @@ enum Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    fn new(said: &'a Said<'a>) -> Self {
+    fn new(said: &'a Said<'a>, with_reasoning: bool) -> Self {
         match said {
             Said::User(content) => Self::User { content },
-            // This API has no place for what other APIs want back.
-            Said::Model { text, calls, kept: _ } => {
-                Self::Assistant { content: text, tool_calls: calls.iter().map(WireCall::new).collect() }
+            Said::Model { text, calls, kept } => {
+                let tool_calls = calls.iter().map(WireCall::new).collect();
+                // Of earlier turns nothing is left to send back; that the member is there is enough then.
+                let thought = kept.iter().find_map(|kept| kept[REASONING].as_str()).unwrap_or_default();
+                let reasoning_content = with_reasoning.then_some(thought);
+                Self::Assistant { content: text, tool_calls, reasoning_content }
             }
             Said::Result { id, output } => Self::Tool { tool_call_id: id, content: output },
         }

@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
 use super::chunk::{self, Choice, Chunk, Message};
 use super::inline::{Inline, Segment};
+use super::request::REASONING;
 use super::text_calls::TextCall;
 use super::usage;
 use crate::provider::{FinishReason, ModelCall, ModelDelta, ToolSchema};
@@ -38,6 +40,8 @@ pub(super) struct ChatAnswer {
     is_done: bool,
     junk: Option<String>,
     segments: Vec<Segment>,
+    /// The reasoning so far, where the server wants it back.
+    thoughts: Option<String>,
 }
 
 impl ChatStream {
@@ -126,6 +130,8 @@ impl Answer for ChatAnswer {
         let finish = self.finish.unwrap_or(FinishReason::Stop);
         let is_cut = finish == FinishReason::Length;
         self.let_go(is_cut, out);
+        let thoughts = self.thoughts.take().filter(|thoughts| !thoughts.is_empty());
+        out.extend(thoughts.map(|thoughts| ModelDelta::Kept(json!({ REASONING: thoughts }))));
         // Calls in the text repeat those that the server took out of it, where it did.
         let is_native = !self.calls.is_empty();
         let calls = self.calls.finish(is_cut, &self.ids);
@@ -177,7 +183,13 @@ impl ChatAnswer {
             is_done: false,
             junk: None,
             segments: Vec::new(),
+            thoughts: None,
         }
+    }
+
+    /// Keeps the reasoning, for a server that wants it back.
+    pub(super) fn keep_reasoning(&mut self) {
+        self.thoughts = Some(String::new());
     }
 
     /// Takes calls in the text for text.
@@ -257,6 +269,9 @@ impl ChatAnswer {
         let thoughts = [&message.reasoning_content, &message.reasoning, &message.reasoning_details];
         if let Some(thought) = thoughts.into_iter().find_map(|text| text.some()) {
             let thought = self.reasoning.add(thought, marked);
+            if let Some(thoughts) = &mut self.thoughts {
+                thoughts.push_str(&thought);
+            }
             push_thought(&mut self.segments, &thought);
         }
         if let Some(text) = message.content.some() {

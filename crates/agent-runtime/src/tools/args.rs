@@ -28,6 +28,27 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// A list of strings that must be there. A single string stands for a list of one, or spells the list in JSON.
+    pub(crate) fn strings(self, name: &str) -> Result<Vec<String>, String> {
+        const EXPECTED: &str = "a list of strings";
+        let list = match self.member(name) {
+            None => return Err(format!("`{name}` is missing: {EXPECTED} is expected")),
+            Some(Value::Array(items)) => items.clone(),
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(Value::Array(items)) => items,
+                Ok(_) | Err(_) => vec![Value::String(text.clone())],
+            },
+            Some(other) => return Err(wrong(name, EXPECTED, other)),
+        };
+        let text = |item: Value| match item {
+            Value::String(text) => Ok(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                Err(wrong(name, EXPECTED, &item))
+            }
+        };
+        list.into_iter().map(text).collect()
+    }
+
     /// A whole number that may be absent. `"12"` and `12.0` stand for 12; an empty string is absence.
     pub(crate) fn optional_count(self, name: &str) -> Result<Option<u64>, String> {
         const EXPECTED: &str = "a whole number, 0 or more";
@@ -120,6 +141,24 @@ mod tests {
             (json!({"f": {}}), Err("`f` must be true or false, not an object".to_owned())),
         ] {
             assert_eq!(read(given.clone(), |args| args.flag("f", false)), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn lists_of_strings_come_in_several_spellings() {
+        for (given, expected) in [
+            (json!({"l": ["a", "b"]}), Ok(vec!["a", "b"])),
+            (json!({"l": "a"}), Ok(vec!["a"])),
+            (json!({"l": "[\"a\", \"b\"]"}), Ok(vec!["a", "b"])),
+            (json!({"l": []}), Ok(vec![])),
+            (json!({"l": [1]}), Err("`l` must be a list of strings, not a number")),
+            (json!({"l": {}}), Err("`l` must be a list of strings, not an object")),
+            (json!({}), Err("`l` is missing: a list of strings is expected")),
+        ] {
+            let expected = expected
+                .map(|list| list.into_iter().map(str::to_owned).collect::<Vec<_>>())
+                .map_err(str::to_owned);
+            assert_eq!(read(given.clone(), |args| args.strings("l")), expected, "{given}");
         }
     }
 

@@ -12,6 +12,7 @@ mod list_dir;
 mod nearest;
 mod paths;
 mod read_file;
+mod read_many;
 pub mod registry;
 mod replace;
 mod search;

@@ -15,7 +15,7 @@ use super::{Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace
 /// Lines shown when no limit is given.
 const DEFAULT_LINES: u64 = 500;
 /// Bytes shown in one answer, so that no file fills a model's window.
-const MAX_SHOWN_BYTES: usize = 64 * 1024;
+pub(super) const MAX_SHOWN_BYTES: usize = 64 * 1024;
 /// Bytes shown of one line (minified code, data).
 const MAX_LINE_BYTES: usize = 4096;
 /// Bytes at the beginning that decide whether this is text.
@@ -77,7 +77,7 @@ impl Tool for ReadFile {
                 let place = Place::resolve_planned(&cx, &path)?;
                 let label = place.label(&cx.workspace);
                 let file = anchored::open_file(&place).map_err(|error| explain(&label, &error))?;
-                show(file, &window, &label, &cx.cancel).map(ToolOutput::ok)
+                show(file, &window, &label, MAX_SHOWN_BYTES, &cx.cancel).map(ToolOutput::ok)
             })
             .await,
         )
@@ -86,13 +86,13 @@ impl Tool for ReadFile {
 
 /// Which lines.
 #[derive(Debug, Clone, Copy)]
-struct Window {
+pub(super) struct Window {
     offset: u64,
     limit: Option<u64>,
 }
 
 impl Window {
-    fn of(args: Args<'_>) -> Result<Self, String> {
+    pub(super) fn of(args: Args<'_>) -> Result<Self, String> {
         let offset = args.optional_count("offset")?.unwrap_or(0).min(u64::MAX / 2);
         // 0 lines can only mean "no limit of mine".
         let limit = args.optional_count("limit")?.filter(|limit| *limit > 0);
@@ -117,7 +117,14 @@ struct Seen {
     crlf: bool,
 }
 
-fn show(file: File, window: &Window, label: &str, cancel: &CancellationToken) -> Result<String, String> {
+/// The lines of `file` that `window` names, in about `most` bytes.
+pub(super) fn show(
+    file: File,
+    window: &Window,
+    label: &str,
+    most: usize,
+    cancel: &CancellationToken,
+) -> Result<String, String> {
     let failed = |error: io::Error| explain(label, &error);
     let size = file.metadata().map_err(failed)?.len();
     let mut lines = Lines::open(file, label, size, cancel)?;
@@ -128,7 +135,7 @@ fn show(file: File, window: &Window, label: &str, cancel: &CancellationToken) ->
     }
     let limit = window.limit.unwrap_or(DEFAULT_LINES);
     let (mut shown, mut number, mut seen) = (String::new(), window.offset, Seen::default());
-    while number - window.offset < limit && shown.len() < MAX_SHOWN_BYTES {
+    while number - window.offset < limit && shown.len() < most {
         let Some(line) = lines.next(true).map_err(failed)? else { break };
         number += 1;
         push_line(&mut shown, number, &line, &mut seen);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Tool;
 use super::{
-    bash::Bash, edit_file::EditFile, grep::Grep, list_dir::ListDir, read_file::ReadFile,
+    bash::Bash, edit_file::EditFile, grep::Grep, list_dir::ListDir, read_file::ReadFile, read_many::ReadMany,
     write_file::WriteFile,
 };
 use crate::process::Background;
@@ -24,18 +24,19 @@ impl ToolRegistry {
         Self::default()
     }
 
-    /// The six tools every session has. Make one registry per session: what `bash` leaves running in the
+    /// The tools every session has. Make one registry per session: what `bash` leaves running in the
     /// background ends when the last clone is dropped.
     #[must_use]
     pub fn builtin() -> Self {
         Self::builtin_with(Background::default())
     }
 
-    /// The six tools, with what `bash` leaves running handed to `background`.
+    /// The same, with what `bash` leaves running handed to `background`.
     #[must_use]
     pub fn builtin_with(background: Background) -> Self {
         Self::new()
             .with(ReadFile::new())
+            .with(ReadMany::new())
             .with(ListDir::new())
             .with(Grep::new())
             .with(WriteFile::new())
@@ -90,10 +91,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_six_tools_are_there_in_order_with_object_schemas() {
+    fn the_built_in_tools_are_there_in_order_with_object_schemas() {
         let schemas = ToolRegistry::builtin().schemas();
         let names: Vec<_> = schemas.iter().map(|schema| schema.name.as_str()).collect();
-        assert_eq!(names, ["read_file", "list_dir", "grep", "write_file", "edit_file", "bash"]);
+        assert_eq!(
+            names,
+            ["read_file", "read_multiple_files", "list_dir", "grep", "write_file", "edit_file", "bash"]
+        );
         for schema in schemas {
             assert_eq!(schema.parameters["type"], "object", "{}", schema.name);
             assert!(schema.parameters["required"].is_array(), "{}", schema.name);
@@ -104,7 +108,7 @@ mod tests {
     fn a_later_tool_replaces_the_one_of_its_name_in_place() {
         let registry = ToolRegistry::builtin();
         let replaced = registry.clone().with(Grep::new());
-        assert_eq!(replaced.iter().count(), 6);
+        assert_eq!(replaced.iter().count(), registry.iter().count());
         assert_eq!(replaced.schemas(), registry.schemas());
         let (old, new) = (registry.get("grep").unwrap(), replaced.get("grep").unwrap());
         assert!(!Arc::ptr_eq(&old, &new));

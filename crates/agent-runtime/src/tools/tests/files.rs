@@ -186,3 +186,69 @@ async fn a_large_folder_is_bounded() {
     assert!(listed.ends_with("[the first 1000 of 1100 entries by name; grep with `glob` finds others]"));
     assert!(listed.contains("\tf0999\n") && !listed.contains("f1000"));
 }
+
+#[tokio::test]
+async fn several_files_come_in_one_answer_and_a_bad_one_costs_only_its_part() {
+    let rig = Rig::new();
+    rig.write("a", "one\ntwo\n");
+    rig.write("b", b"\0binary");
+    rig.write("src/c", "three");
+    let paths = json!({"paths": ["a", "b", "a", "none", "src/c"], "limit": 1});
+    let told = rig.ok("read_multiple_files", paths.clone()).await;
+    insta::assert_snapshot!(told, @"
+    === a ===
+    1	one
+    [lines 1-1 of a file of 8 bytes; it goes on: continue with offset 1]
+
+    === b ===
+    [not read: b is a binary file (7 bytes); `file`, `strings` or `xxd` in bash show what it holds]
+
+    === none ===
+    [not read: none does not exist; list_dir and grep show what does]
+
+    === src/c ===
+    1	three
+    ");
+    let plan = rig.plan("read_multiple_files", paths).await.unwrap();
+    assert_eq!(plan.title, "read_multiple_files: a, b, none, src/c");
+    assert_eq!((plan.locations.len(), plan.approval), (4, Approval::Free));
+    let refused = rig.refused("read_multiple_files", json!({"paths": ["none"]})).await;
+    assert!(refused.contains("none does not exist"), "{refused}");
+    let many: Vec<String> = (0..21).map(|n| n.to_string()).collect();
+    for (paths, expected) in [(json!([]), "`paths` is empty"), (json!(many), "21 files are too many")] {
+        let refused = rig.refused("read_multiple_files", json!({"paths": paths})).await;
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn several_long_files_share_the_room_of_one_answer() {
+    let rig = Rig::new();
+    let names: Vec<String> = (0..8).map(|n| format!("long{n}")).collect();
+    let text = format!("{}\n", "x".repeat(99)).repeat(400);
+    for name in &names {
+        rig.write(name, &text);
+    }
+    let told = rig.ok("read_multiple_files", json!({"paths": names})).await;
+    assert!(told.len() < 64 * 1024 + 8 * 300, "{}", told.len());
+    assert_eq!(told.matches("it goes on: continue with offset").count(), 8);
+}
+
+#[tokio::test]
+async fn each_file_outside_is_asked_about() {
+    let rig = Rig::new();
+    let (one, two) = (rig.outside("one"), rig.outside("two"));
+    std::fs::write(&one, "secret").unwrap();
+    std::fs::write(&two, "secret").unwrap();
+    rig.write("inside", "open");
+    let paths = json!({"paths": [one, "inside", two]});
+    let plan = rig.plan("read_multiple_files", paths).await.unwrap();
+    let Approval::Ask(ask) = &plan.approval else { panic!("{plan:?}") };
+    assert_eq!(ask.description.lines().count(), 2);
+    assert_eq!(ask.scopes.len(), 1, "one folder");
+    // Without that leave nothing of them is told.
+    let cx = rig.cx();
+    let args = super::members(json!({"paths": [one]}));
+    let output = rig.tool("read_multiple_files").run(args, cx).await;
+    assert!(output.error.unwrap().contains("not the place that was allowed"));
+}

@@ -27,4 +27,6 @@ mod taps;
 #[cfg(test)]
 mod threads;
 #[cfg(test)]
+mod wakes;
+#[cfg(test)]
 mod wire;

@@ -43,3 +43,8 @@ bench-rpc *ARGS:
 fuzz TARGET SECONDS="600":
     mkdir -p fuzz/corpus/{{TARGET}}
     cd fuzz && cargo +nightly fuzz run {{TARGET}} corpus/{{TARGET}} seeds/{{TARGET}} -- -max_total_time={{SECONDS}}
+
+# What changed in acp-rpc's public API; needs a nightly compiler and cargo-public-api.
+api:
+    cargo +nightly public-api -p acp-rpc -sss > crates/acp-rpc/public-api.txt
+    git diff --exit-code -- crates/acp-rpc/public-api.txt

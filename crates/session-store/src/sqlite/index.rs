@@ -14,10 +14,31 @@ use super::rows;
 use super::schema;
 use crate::search::{Query, fold, message_text};
 
-/// How many messages, or sessions without any, are indexed in one transaction at most.
-const STEP_ITEMS: usize = 64;
-/// How much text is indexed in one transaction, beside the last message. Some 15 ms: others wait that long.
-const STEP_BYTES: usize = 128 * 1024;
+/// How much is indexed in one transaction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// How many messages, or sessions without any, at most.
+    items: usize,
+    /// How much text, beside the last message.
+    bytes: usize,
+}
+
+impl Step {
+    /// Some 4 ms, that long a write may have to wait.
+    pub(super) const SHORT: Self = Self { items: 16, bytes: 32 * 1024 };
+    /// For when somebody waits for the end.
+    pub(super) const LONG: Self = Self { items: 128, bytes: 256 * 1024 };
+
+    fn take(&mut self, bytes: usize) {
+        self.items = self.items.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    fn is_over(self) -> bool {
+        self.items == 0 || self.bytes == 0
+    }
+}
+
 /// How many bits of a row's number are the item's; the rest is the session's.
 const SEQ_BITS: u32 = 24;
 /// How many characters the index knows together.
@@ -36,33 +57,27 @@ pub(super) fn is_behind(conn: &Connection) -> Result<bool, Fault> {
     Ok(conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
 
-/// As [`step`], but begins a damaged index anew: once, as long as `rebuilt` is not set.
+/// As [`step`] for one who waits, but begins a damaged index anew: once, as long as `rebuilt` is not set.
 pub(super) fn step_or_rebuild(conn: &Connection, rebuilt: &AtomicBool) -> Result<(), Fault> {
-    match alone(conn, step) {
+    match alone(conn, |conn| step(conn, Step::LONG)) {
         Err(fault) if is_damage(&fault) && !rebuilt.swap(true, Ordering::Relaxed) => rebuild(conn),
         other => other,
     }
 }
 
 /// Indexes some of the messages that are not, inside a transaction of the caller's.
-pub(super) fn step(conn: &Connection) -> Result<(), Fault> {
-    let (mut items, mut bytes) = (0, 0);
-    while items < STEP_ITEMS && bytes < STEP_BYTES {
+pub(super) fn step(conn: &Connection, mut left: Step) -> Result<(), Fault> {
+    while !left.is_over() {
         let sql = "SELECT session, seq FROM unindexed ORDER BY session DESC LIMIT 1";
         let next = conn.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)));
         let Some((n, from)) = next.optional()? else { return Ok(()) };
-        items += 1;
-        session(conn, (n, from), &mut items, &mut bytes)?;
+        left.take(0);
+        session(conn, (n, from), &mut left)?;
     }
     Ok(())
 }
 
-fn session(
-    conn: &Connection,
-    (n, from): (i64, i64),
-    items: &mut usize,
-    bytes: &mut usize,
-) -> Result<(), Fault> {
+fn session(conn: &Connection, (n, from): (i64, i64), left: &mut Step) -> Result<(), Fault> {
     let sql = format!(
         "SELECT {}, seq FROM entries WHERE session = ?1 AND seq >= ?2 AND kind IN ('user', 'agent') ORDER BY seq",
         rows::ENTRY
@@ -71,15 +86,14 @@ fn session(
     let mut found = statement.query([n, from])?;
     while let Some(row) = found.next()? {
         let seq: i64 = row.get(4)?;
-        if *items >= STEP_ITEMS || *bytes >= STEP_BYTES {
+        if left.is_over() {
             let sql = "UPDATE unindexed SET seq = ?2 WHERE session = ?1";
             conn.prepare_cached(sql)?.execute([n, seq])?;
             return Ok(());
         }
         let text = rows::entry(row).and_then(|entry| message_text(&entry.item));
         if let (Some((_, text)), Some(row)) = (text, row_of(n, seq)) {
-            *items += 1;
-            *bytes += text.len();
+            left.take(text.len());
             let sql = "INSERT OR REPLACE INTO messages_index (rowid, text) VALUES (?1, ?2)";
             conn.prepare_cached(sql)?.execute(params![row, fold(&text)])?;
         }

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::connect;
 use super::fault::Fault;
-use super::index;
+use super::index::{self, Step};
 use crate::error::StoreError;
 
 /// How many jobs may wait. Each session has at most one write under way, so this is more sessions than one
@@ -209,7 +209,7 @@ impl OpenFile {
                 return Ok(false);
             }
             let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            index::step(&tx)?;
+            index::step(&tx, Step::SHORT)?;
             tx.commit()?;
             Ok(true)
         };

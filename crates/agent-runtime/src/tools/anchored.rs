@@ -47,7 +47,7 @@ pub(crate) fn open_file(place: &Place) -> io::Result<File> {
     Ok(file)
 }
 
-pub(crate) use system::{Folder, replace};
+pub(crate) use system::{Folder, remove, rename, replace};
 
 #[cfg(unix)]
 mod system {
@@ -107,6 +107,26 @@ mod system {
             return Err(error);
         }
         Ok(if old.is_some() { Written::Replaced } else { Written::Created })
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(place: &Place) -> io::Result<()> {
+        let (parent, name) = parent_of(place, false)?;
+        check_replaceable(&statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW)?)?;
+        Ok(unlinkat(&parent, &name, AtFlags::empty())?)
+    }
+
+    /// Moves the file to a place where nothing is.
+    pub(crate) fn rename(from: &Place, to: &Place) -> io::Result<()> {
+        let (old_parent, old) = parent_of(from, false)?;
+        check_replaceable(&statat(&old_parent, &old, AtFlags::SYMLINK_NOFOLLOW)?)?;
+        let (new_parent, new) = parent_of(to, true)?;
+        match statat(&new_parent, &new, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(renameat(&old_parent, &old, &new_parent, &new)?)
     }
 
     fn check_replaceable(found: &Stat) -> io::Result<()> {
@@ -262,6 +282,26 @@ mod system {
         file.as_file().sync_data()?;
         file.persist(&place.real).map_err(|error| error.error)?;
         Ok(if old.is_some() { Written::Replaced } else { Written::Created })
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(place: &Place) -> io::Result<()> {
+        check_no_link(place, &place.real)?;
+        if fs::symlink_metadata(&place.real)?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        fs::remove_file(&place.real)
+    }
+
+    /// Moves the file to a place where nothing is.
+    pub(crate) fn rename(from: &Place, to: &Place) -> io::Result<()> {
+        check_no_link(from, &from.real)?;
+        check_no_link(to, &to.real)?;
+        if fs::symlink_metadata(&to.real).is_ok() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+        }
+        fs::create_dir_all(to.real.parent().ok_or(io::ErrorKind::IsADirectory)?)?;
+        fs::rename(&from.real, &to.real)
     }
 
     fn check_no_link(place: &Place, path: &Path) -> io::Result<()> {

@@ -13,7 +13,7 @@ use super::{Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace
 /// Larger files are not edited in memory.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-const BOM: &str = "\u{feff}";
+pub(super) const BOM: &str = "\u{feff}";
 
 /// The tool.
 #[derive(Debug)]
@@ -140,7 +140,8 @@ impl Edit {
     }
 }
 
-fn read(place: &Place, label: &str) -> Result<String, String> {
+/// All of a text file.
+pub(super) fn read(place: &Place, label: &str) -> Result<String, String> {
     let failed = |error: std::io::Error| explain(label, &error);
     let file = anchored::open_file(place).map_err(failed)?;
     let mut bytes = Vec::new();

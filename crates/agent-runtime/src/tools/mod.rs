@@ -2,6 +2,7 @@
 //! who gave leave; the gate decides that before [`Tool::run`] is called.
 
 mod anchored;
+mod apply_patch;
 mod args;
 mod bash;
 pub mod command_prefix;
@@ -10,6 +11,7 @@ mod grep;
 pub(crate) mod harmless;
 mod list_dir;
 mod nearest;
+mod patch;
 mod paths;
 mod read_file;
 mod read_many;

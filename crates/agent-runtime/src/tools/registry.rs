@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::Tool;
 use super::{
-    bash::Bash, edit_file::EditFile, grep::Grep, list_dir::ListDir, read_file::ReadFile, read_many::ReadMany,
-    write_file::WriteFile,
+    apply_patch::ApplyPatch, bash::Bash, edit_file::EditFile, grep::Grep, list_dir::ListDir,
+    read_file::ReadFile, read_many::ReadMany, write_file::WriteFile,
 };
 use crate::process::Background;
 use crate::provider::ToolSchema;
@@ -41,6 +41,7 @@ impl ToolRegistry {
             .with(Grep::new())
             .with(WriteFile::new())
             .with(EditFile::new())
+            .with(ApplyPatch::new())
             .with(Bash::new(background))
     }
 
@@ -96,7 +97,16 @@ mod tests {
         let names: Vec<_> = schemas.iter().map(|schema| schema.name.as_str()).collect();
         assert_eq!(
             names,
-            ["read_file", "read_multiple_files", "list_dir", "grep", "write_file", "edit_file", "bash"]
+            [
+                "read_file",
+                "read_multiple_files",
+                "list_dir",
+                "grep",
+                "write_file",
+                "edit_file",
+                "apply_patch",
+                "bash"
+            ]
         );
         for schema in schemas {
             assert_eq!(schema.parameters["type"], "object", "{}", schema.name);

@@ -4,6 +4,7 @@ mod bash;
 mod edit;
 mod files;
 mod grep;
+mod patch;
 mod paths;
 mod replace;
 mod shell;

@@ -40,6 +40,8 @@ pub enum Line {
         /// Its arguments.
         arguments: String,
     },
+    /// Gives something that it wants back unread.
+    Keep(Value),
     /// Reports tokens.
     Usage(TokenUsage),
     /// Stops until the test opens the latch.
@@ -277,6 +279,7 @@ impl Playback {
                 Some(Line::Think(text)) => self.ready.push_back(ModelDelta::Thought(text)),
                 Some(Line::Use { tool, args }) => self.call(tool, args.to_string()),
                 Some(Line::UseRaw { tool, arguments }) => self.call(tool, arguments),
+                Some(Line::Keep(value)) => self.ready.push_back(ModelDelta::Kept(value)),
                 Some(Line::Usage(usage)) => self.ready.push_back(ModelDelta::Usage(usage)),
                 Some(Line::Wait(latch)) => latch.pass().await,
                 Some(Line::Pause(time)) => tokio::time::sleep(time).await,

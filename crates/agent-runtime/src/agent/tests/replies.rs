@@ -203,3 +203,22 @@ async fn the_call_ids_sent_are_ours_however_often_a_server_repeats_its_own() {
         .collect();
     assert_eq!(ids, ["call-1", "call-2", "call-3"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_wants_back_goes_back_while_the_turn_goes_on() {
+    let signed = json!({ "signature": "s" });
+    let rig = Rig::new(vec![
+        vec![Line::think("hm"), Line::Keep(signed.clone()), Line::call("look", json!({}))],
+        vec![Line::call("look", json!({ "again": true }))],
+        vec![Line::say("ok")],
+    ])
+    .tool(Fake::new("look", Behaviour::Say("a thing")));
+    let model = std::sync::Arc::clone(&rig.model);
+    rig.run().await;
+    let kept = |message: &ModelMessage| match message {
+        ModelMessage::Assistant { kept, .. } => Some(kept.clone()),
+        ModelMessage::User(_) | ModelMessage::ToolResult { .. } => None,
+    };
+    let last: Vec<_> = model.requests()[2].messages.iter().filter_map(kept).collect();
+    assert_eq!(last, [vec![signed], vec![]]);
+}

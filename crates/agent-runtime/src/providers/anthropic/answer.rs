@@ -265,7 +265,9 @@ impl Answer for MessagesAnswer {
             match name {
                 _ if data == b"[DONE]" && self.finish.is_some() => self.close(out),
                 b"error" => return Err(error::reported_text(&self.agent, data)),
-                _ => drop(self.junk.get_or_insert_with(|| error::excerpt(data)).len()),
+                _ => {
+                    self.junk.get_or_insert_with(|| error::excerpt(data));
+                }
             }
             return Ok(());
         }

@@ -140,7 +140,9 @@ impl Answer for ResponseAnswer {
                 // Servers that grew out of the other API end with its mark.
                 _ if data == b"[DONE]" && !self.items.is_empty() => self.close(out),
                 b"error" => return Err(error::reported_text(&self.agent, data)),
-                _ => drop(self.junk.get_or_insert_with(|| error::excerpt(data)).len()),
+                _ => {
+                    self.junk.get_or_insert_with(|| error::excerpt(data));
+                }
             }
             return Ok(());
         }

@@ -79,9 +79,16 @@ fn holder(file: &mut File) -> Option<u32> {
 }
 
 fn sign(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
+    let text = format!("{}\n", std::process::id());
     file.rewind()?;
-    writeln!(file, "{}", std::process::id())
+    file.write_all(text.as_bytes())?;
+    // Cut afterwards, and only where there was more: a file that is emptied and written is taken to the disk when it
+    // is closed (ext4's `auto_da_alloc`), which takes milliseconds for each session at the process's end.
+    let length = u64::try_from(text.len()).map_err(io::Error::other)?;
+    if file.metadata()?.len() > length {
+        file.set_len(length)?;
+    }
+    Ok(())
 }
 
 /// A name inside the folder for any id at all, the same in every version of milk.
@@ -106,6 +113,19 @@ mod tests {
 
     use super::{acquire, file_name};
     use crate::StoreError;
+
+    #[test]
+    fn the_pid_of_an_earlier_holder_is_overwritten_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (id, path) = ("s-1".into(), folder.path().join("s-1.lock"));
+        for left in ["", "1", "99999999999999999999\nand more\n"] {
+            fs::write(&path, left).unwrap();
+            let _held = acquire(folder.path(), &id).unwrap();
+            if cfg!(unix) {
+                assert_eq!(fs::read_to_string(&path).unwrap(), format!("{}\n", std::process::id()));
+            }
+        }
+    }
 
     #[test]
     fn any_id_names_a_file_inside_the_folder() {

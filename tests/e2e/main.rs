@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "helpers of tests fail loudly")]
 
 mod cancel;
+mod compact;
 mod history;
 mod interleavings;
 mod modes;

@@ -20,11 +20,10 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use session_model::SessionId;
 use session_model::source::Ids;
 use tracing::Instrument as _;
 
-use self::summary::Summaries;
+pub use self::summary::Summaries;
 use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::TurnIo;
 use crate::prompt::SystemPrompt;
@@ -45,7 +44,7 @@ pub struct Agent {
     /// The most text the model took, once it refused more. Learned from its errors, for all later turns.
     learned: Arc<AtomicUsize>,
     /// Where turns that outgrow the window are summarised.
-    summaries: Option<Arc<Summaries>>,
+    summaries: Option<Summaries>,
     /// Where results too long for the model are put aside.
     spill: Option<Arc<Path>>,
 }
@@ -97,10 +96,11 @@ impl Agent {
         Self { limits, ..self }
     }
 
-    /// Has turns that outgrow the model's window summarised by the model, at the cost of a request each time.
+    /// Has turns that outgrow the model's window summarised by the model, at the cost of a request each time. The
+    /// summaries are kept in `summaries`.
     #[must_use]
-    pub fn with_summaries(self) -> Self {
-        Self { summaries: Some(Arc::default()), ..self }
+    pub fn with_summaries(self, summaries: Summaries) -> Self {
+        Self { summaries: Some(summaries), ..self }
     }
 
     /// Has results that are too long for the model put aside in `folder` (absolute; made when needed, cleaned up by
@@ -108,15 +108,6 @@ impl Agent {
     #[must_use]
     pub fn with_spill(self, folder: impl Into<PathBuf>) -> Self {
         Self { spill: Some(folder.into().into()), ..self }
-    }
-
-    /// Has all but the newest of the session's turns summarised before its next turn, with `instructions` (which may
-    /// be empty) in mind. `false` when this agent summarises nothing (see [`Self::with_summaries`]).
-    #[must_use]
-    pub fn compact(&self, session: &SessionId, instructions: &str) -> bool {
-        let Some(summaries) = &self.summaries else { return false };
-        summaries.wish(session, instructions);
-        true
     }
 
     /// The model behind it.

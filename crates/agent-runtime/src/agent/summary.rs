@@ -1,8 +1,8 @@
-//! Summaries of turns that outgrew the model's window, in the model's own words. Kept as long as the agent lives: a
-//! later process makes them anew. Where none can be had, the recap of [`crate::context`] has to do.
+//! Summaries of turns that outgrew the model's window, in the model's own words. Kept in memory: a later
+//! process makes them anew. Where none can be had, the recap of [`crate::context`] has to do.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::StreamExt;
 use session_model::{Content, SessionId, TokenUsage};
@@ -24,9 +24,9 @@ const TASK: &str = "You summarise the beginning of a conversation between a user
                     words where they matter; what was decided and why; what was done, with the names of files; what \
                     was found out; what is still to do. Invent nothing. Answer with the summary alone.";
 
-/// The summaries of the sessions an agent serves.
-#[derive(Debug, Default)]
-pub(super) struct Summaries(Mutex<HashMap<SessionId, Kept>>);
+/// The summaries of sessions; clones share them, so that an agent built anew goes on with those of the one before.
+#[derive(Debug, Clone, Default)]
+pub struct Summaries(Arc<Mutex<HashMap<SessionId, Kept>>>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -44,7 +44,9 @@ impl Summaries {
         self.sessions().entry(session.clone()).or_default().summary = Some(summary);
     }
 
-    pub(super) fn wish(&self, session: &SessionId, instructions: &str) {
+    /// Has all but the newest of the session's turns summarised before its next turn, with `instructions` (which may
+    /// be empty) in mind.
+    pub fn wish(&self, session: &SessionId, instructions: &str) {
         self.sessions().entry(session.clone()).or_default().wish = Some(instructions.trim().to_owned());
     }
 

@@ -3,6 +3,7 @@
 //! A command runs in place of a turn: its output is told and kept nowhere, no model hears of it. Knows nothing of
 //! protocol versions; what it changes about the session it returns as [`Change`]s.
 
+mod compact;
 mod drop;
 mod export;
 mod help;
@@ -13,9 +14,12 @@ mod sessions;
 mod skip_permissions;
 mod think;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use session_model::{Command, Content, Entry, SessionId};
 
+use crate::drivers::SessionDrivers;
 use crate::session::Shared;
 use crate::session::open::{Opened, Place};
 use crate::views::ViewId;
@@ -25,6 +29,7 @@ use crate::views::ViewId;
 pub(crate) struct CommandCx {
     pub(crate) shared: Shared,
     pub(crate) view: ViewId,
+    pub(crate) drivers: Arc<dyn SessionDrivers>,
     /// The session that is shown.
     pub(crate) session: SessionId,
     /// Where a fresh one would begin.
@@ -133,6 +138,13 @@ const TABLE: &[Row] = &[
         hint: Some("[session <id>] [json] [path]"),
         kind: Kind::Plain,
         run: |argument, cx| Box::pin(export::run(argument, cx)),
+    },
+    Row {
+        name: "compact",
+        description: "have the earlier turns summarised, so that the model has room",
+        hint: Some("[instructions]"),
+        kind: Kind::Plain,
+        run: |argument, cx| Box::pin(compact::run(argument, cx)),
     },
     Row {
         name: "skip-permissions",

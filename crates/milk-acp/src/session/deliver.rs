@@ -104,6 +104,7 @@ impl Actor {
         CommandCx {
             shared: self.shared.clone(),
             view: self.seat.view(),
+            drivers: Arc::clone(&self.drivers),
             session: self.session.clone(),
             place: self.place(None),
             unsaved: self.journal.unsaved().to_vec(),

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_runtime::Agent;
+use agent_runtime::agent::Summaries;
 use agent_runtime::process::Background;
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
@@ -15,7 +16,7 @@ use agent_runtime::providers::http::HttpClients;
 use agent_runtime::tools::ToolRegistry;
 use async_trait::async_trait;
 use session_model::source::Ids;
-use session_model::{AgentId, Choice, Route, TurnFailure};
+use session_model::{AgentId, Choice, Route, SessionId, TurnFailure};
 use tokio::time::Instant;
 
 use super::agent::AgentSettings;
@@ -215,6 +216,7 @@ impl Drivers for ConfiguredDrivers {
             cwd: cwd.to_owned(),
             tools: ToolRegistry::builtin_with(background.clone()),
             background,
+            summaries: Summaries::default(),
         })
     }
 }
@@ -226,6 +228,8 @@ struct ConfiguredSession {
     cwd: PathBuf,
     tools: ToolRegistry,
     background: Background,
+    /// Kept here, for an agent is built anew for every turn.
+    summaries: Summaries,
 }
 
 impl Drop for ConfiguredSession {
@@ -254,6 +258,10 @@ impl SessionDrivers for ConfiguredSession {
         }
     }
 
+    fn compact(&self, session: &SessionId, instructions: &str) {
+        self.summaries.wish(session, instructions);
+    }
+
     async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure> {
         let drivers = &self.drivers;
         let loaded = drivers.load(&self.cwd)?;
@@ -269,6 +277,11 @@ impl SessionDrivers for ConfiguredSession {
         let runner = Agent::new(provider, tools_of(&self.tools, agent), Arc::clone(&drivers.ids))
             .with_limits(limits(&effective))
             .with_prompt(system_prompt(&info.agent, agent, custom));
+        let runner = match choice.spec {
+            AgentSpec::Endpoint(_) => runner.with_summaries(self.summaries.clone()),
+            // Nobody is there to summarise.
+            AgentSpec::Offline | AgentSpec::Unusable { .. } => runner,
+        };
         let route = Route {
             agent: AgentId::new(info.agent),
             target: "primary".to_owned(),

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rig::event_line;
 use super::trouble::too_long;
-use crate::agent::Agent;
+use crate::agent::{Agent, Summaries};
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::{TurnIo, TurnSignal};
 use crate::provider::{ModelMessage, ModelRequest};
@@ -19,10 +19,14 @@ use crate::tools::registry::ToolRegistry;
 
 /// A window of 4,000 tokens leaves 9,000 bytes, less than a kilobyte of them for the system prompt.
 fn agent(script: Vec<Vec<Line>>) -> (Agent, Arc<Scripted>) {
+    agent_with(script, Summaries::default())
+}
+
+fn agent_with(script: Vec<Vec<Line>>, summaries: Summaries) -> (Agent, Arc<Scripted>) {
     let model = Arc::new(Scripted::new(script).with_context_window(4_000));
     let provider = Arc::<Scripted>::clone(&model);
     let agent = Agent::new(provider, ToolRegistry::new(), Arc::new(SequentialIds::default()));
-    (agent.with_summaries(), model)
+    (agent.with_summaries(summaries), model)
 }
 
 /// So many turns of about two kilobytes each.
@@ -124,15 +128,19 @@ async fn a_request_that_was_too_long_leads_to_one_summary_and_one_more_try() {
 
 #[tokio::test(start_paused = true)]
 async fn the_user_can_have_all_but_the_newest_turn_summarised() {
-    let (agent, model) =
-        agent(vec![vec![Line::say("in short")], vec![Line::say("one")], vec![Line::say("two")]]);
-    assert!(agent.compact(&SessionId::from("s"), " mind the tests "));
+    let summaries = Summaries::default();
+    let script = vec![vec![Line::say("in short")], vec![Line::say("one")], vec![Line::say("two")]];
+    let (agent, model) = agent_with(script, summaries.clone());
+    summaries.wish(&SessionId::from("s"), " mind the tests ");
     let (log, _) = drive(&agent, history(3)).await;
     assert_eq!(log, ["notice Info: The 2 oldest turns were summarised to make room.", "agent msg-2: one"]);
     assert!(first(&model.requests()[0]).ends_with("mind: mind the tests"));
     assert_eq!(model.requests()[1].messages.len(), 3);
     drive(&agent, history(3)).await.1.unwrap();
     assert_eq!(model.requests()[2].messages, model.requests()[1].messages, "the wish is granted once");
+    let (rebuilt, model) = agent_with(vec![vec![Line::say("three")]], summaries);
+    drive(&rebuilt, history(3)).await.1.unwrap();
+    assert!(first(&model.requests()[0]).contains("in short"), "an agent built anew goes on with it");
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,7 +148,6 @@ async fn an_agent_summarises_nothing_unless_it_is_told_to() {
     let model = Arc::new(Scripted::new(vec![vec![Line::say("ok")]]).with_context_window(4_000));
     let provider = Arc::<Scripted>::clone(&model);
     let agent = Agent::new(provider, ToolRegistry::new(), Arc::new(SequentialIds::default()));
-    assert!(!agent.compact(&SessionId::from("s"), ""));
     drive(&agent, history(6)).await.1.unwrap();
     assert_eq!(model.requests().len(), 1);
 }

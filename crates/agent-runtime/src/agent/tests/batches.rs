@@ -115,7 +115,7 @@ async fn the_model_is_told_of_a_result_once_the_session_has_kept_it() {
     assert_eq!(told(&model.requests()), [r#"{"output":"seen"}"#]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_result_too_long_for_the_model_is_told_in_part_and_kept_where_it_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let long: &'static str = "all of it\n".repeat(20_000).leak();

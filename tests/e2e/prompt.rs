@@ -216,3 +216,16 @@ async fn a_command_answers_by_itself_and_leaves_no_trace_with_the_model() {
         client.finish().await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_many_calls_is_worked_off() {
+    for version in Version::BOTH {
+        let calls = (0..200).map(|_| Line::call("list_dir", json!({ "path": "." }))).collect();
+        let rig = Rig::new(vec![calls, vec![Line::say("done")]]);
+        let (mut client, session) = rig.session(version).await;
+        let id = client.prompt(&session, "look hard").await;
+        let answered = tokio::time::timeout(std::time::Duration::from_secs(60), client.response(&id)).await;
+        answered.expect("it comes to an end").expect("answered");
+        client.finish().await;
+    }
+}

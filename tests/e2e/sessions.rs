@@ -108,6 +108,60 @@ async fn nothing_is_taken_up_again_where_the_settings_say_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_nobody_spoke_in_does_not_hide_the_last_conversation() {
+    for version in Version::BOTH {
+        let rig = Rig::new(vec![vec![Line::say("hi")]]);
+        let (mut client, session) = rig.session(version).await;
+        let id = client.prompt(&session, "hello").await;
+        client.response(&id).await.expect("answered");
+        let unused = client.new_session(&rig.cwd()).await;
+        assert_ne!(unused, session);
+        client.finish().await;
+        let mut client = rig.connect(version).await;
+        assert_eq!(client.new_session(&rig.cwd()).await, session);
+        client.finish().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_keeps_its_version() {
+    let rig = Rig::new(Vec::new());
+    let (mut client, _session) = rig.session(Version::V1).await;
+    let hello = json!({ "protocolVersion": 2, "info": { "name": "t", "version": "1" }, "capabilities": {} });
+    let error = client.call("initialize", hello).await.expect_err("another version");
+    assert_eq!(error["code"], -32600, "{error}");
+    client.initialize().await;
+    client.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_makes_a_file_in_the_folder_and_touches_no_other() {
+    for version in Version::BOTH {
+        let rig = Rig::new(vec![vec![Line::say("hi")]]);
+        rig.file("kept.txt", "mine");
+        let outside = tempfile::tempdir().expect("a folder");
+        let far = outside.path().join("far.txt");
+        let (mut client, session) = rig.session(version).await;
+        for (argument, words) in [
+            ("new.txt".to_owned(), "wrote "),
+            ("json new.json".to_owned(), "wrote "),
+            ("kept.txt".to_owned(), "exists already"),
+            ("../out.txt".to_owned(), "outside the session's folders"),
+            (far.display().to_string(), "outside the session's folders"),
+            ("missing/x.txt".to_owned(), "cannot write"),
+        ] {
+            let id = client.prompt(&session, &format!("/export {argument}")).await;
+            client.response(&id).await.expect("answered");
+            let said = client.take_text("agent_message_chunk");
+            assert!(said.contains(words), "{argument}: {said}");
+        }
+        assert_eq!(rig.read("kept.txt"), "mine");
+        assert!(!far.exists() && rig.read("new.txt").contains("session:"));
+        client.finish().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn closing_keeps_deleting_drops() {
     for version in Version::BOTH {
         let rig = Rig::new(vec![vec![Line::say("hi")]]);

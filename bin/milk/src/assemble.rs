@@ -14,7 +14,7 @@ use session_store::{MemoryStore, SessionStore, SqliteStore};
 use time::OffsetDateTime;
 
 use crate::error::CliError;
-use crate::places::{Places, variable};
+use crate::places::{Places, private, variable};
 
 /// Said where nothing can be kept.
 const IN_MEMORY: &str = "There is no home folder to keep sessions in (neither HOME nor MILK_HOME is set), so this \
@@ -91,11 +91,9 @@ fn transport(places: &Places, tap: Option<&Path>) -> Result<Config, CliError> {
     };
     let config = Config::new().malformed(policy);
     let Some(path) = tap else { return Ok(config) };
-    let file = OpenOptions::new().create(true).append(true).open(path).map_err(|source| CliError::File {
-        doing: "open the recording",
-        path: path.to_owned(),
-        source,
-    })?;
+    let file = private(OpenOptions::new().create(true).append(true))
+        .open(path)
+        .map_err(|source| CliError::File { doing: "open the recording", path: path.to_owned(), source })?;
     Ok(config.tap(Recorder::new(file)))
 }
 

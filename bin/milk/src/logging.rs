@@ -11,7 +11,7 @@ use tracing_subscriber::prelude::*;
 
 use crate::error::CliError;
 use crate::output;
-use crate::places::variable;
+use crate::places::{private, variable};
 
 /// What is logged when nothing is said.
 const USUAL: &str = "warn";
@@ -39,7 +39,7 @@ pub(crate) fn start(log_file: Option<&Path>) -> Result<(), CliError> {
 }
 
 fn append_to(path: &Path) -> Result<File, CliError> {
-    OpenOptions::new().create(true).append(true).open(path).map_err(|source| CliError::File {
+    private(OpenOptions::new().create(true).append(true)).open(path).map_err(|source| CliError::File {
         doing: "open the log file",
         path: path.to_owned(),
         source,

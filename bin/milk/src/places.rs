@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use milk_acp::settings::Loader;
@@ -99,6 +100,13 @@ fn home() -> Option<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
 fn working_folder() -> std::io::Result<PathBuf> {
     env::current_dir()
+}
+
+/// For a file that may hold what was said: made for its owner alone.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 #[cfg(test)]

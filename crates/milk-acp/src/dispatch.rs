@@ -109,6 +109,12 @@ impl Dispatch {
         }
         let info = ServerInfo { default_ack: self.parts.drivers.default_ack(), ..self.parts.info.clone() };
         match negotiate(&request.params, &info) {
+            Ok(Negotiated { dialect, .. }) if self.speaks_another(&dialect) => {
+                let error = RpcError::invalid_request(
+                    "this connection speaks another version already; open a new connection",
+                );
+                responder.err(&error);
+            }
             Ok(Negotiated { dialect, result }) => {
                 self.peer.set_policy(dialect.policy(self.peer.policy().malformed));
                 responder.ok(&result);
@@ -117,6 +123,14 @@ impl Dispatch {
                 self.phase = Phase::Ready { shared: self.shared(dialect), used: false };
             }
             Err(error) => responder.err(&error),
+        }
+    }
+
+    /// Whether the connection has been used in another version than this.
+    fn speaks_another(&self, dialect: &Dialect) -> bool {
+        match &self.phase {
+            Phase::Ready { shared, used: true } => !shared.dialect.is_same_version(dialect),
+            Phase::Ready { .. } | Phase::Awaiting => false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use acp_rpc::Responder;
 use serde_json::{Value, json};
@@ -128,15 +129,16 @@ impl Gate {
     }
 }
 
-/// A thread that asks: reading a terminal cannot be cancelled, and must not hold up the program's end.
+/// A thread that asks, one question after the other. What is withdrawn meanwhile is let go at once.
 fn start_asking() -> mpsc::Sender<Question> {
     // Unbounded, but each place is an unanswered request of the one turn.
     let (sender, questions) = mpsc::channel::<Question>();
     let asking = move || {
-        for question in questions {
-            if !question.responder.cancelled().is_cancelled() {
-                let line = ask(&question.offer);
-                question.responder.ok(&outcome(question.offer.chosen(&line)));
+        let mut terminal = Terminal::default();
+        for Question { offer, responder } in questions {
+            let withdrawn = || responder.cancelled().is_cancelled();
+            if let Some(line) = terminal.ask(&offer, withdrawn) {
+                responder.ok(&outcome(offer.chosen(&line)));
             }
         }
     };
@@ -146,11 +148,57 @@ fn start_asking() -> mpsc::Sender<Question> {
     sender
 }
 
-fn ask(offer: &Offer) -> String {
-    let mut line = String::new();
-    let asked = write!(io::stderr(), "allow? {} ", offer.keys());
-    if asked.is_ok() && io::stdin().lock().read_line(&mut line).is_err() {
-        line.clear();
+/// How often a question that waits is looked at for its withdrawal.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Who reads the terminal: a thread for each line, because reading cannot be cancelled. It goes with the process.
+#[derive(Default)]
+struct Terminal {
+    /// The line that is being read; a question that was withdrawn leaves it to the next one.
+    line: Option<mpsc::Receiver<String>>,
+}
+
+impl Terminal {
+    /// The line typed in answer; `None` when the question is withdrawn before there is one.
+    fn ask(&mut self, offer: &Offer, withdrawn: impl Fn() -> bool) -> Option<String> {
+        if withdrawn() {
+            return None;
+        }
+        // Where nothing can be shown nothing is consented to.
+        if write!(io::stderr(), "allow? {} ", offer.keys()).is_err() {
+            return Some(String::new());
+        }
+        let line = self.line.get_or_insert_with(read_line);
+        loop {
+            match line.recv_timeout(GLANCE) {
+                Ok(text) => {
+                    self.line = None;
+                    return Some(text);
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) if withdrawn() => return None,
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    self.line = None;
+                    return Some(String::new());
+                }
+            }
+        }
+    }
+}
+
+fn read_line() -> mpsc::Receiver<String> {
+    let (sender, line) = mpsc::channel();
+    let reading = move || {
+        let mut text = String::new();
+        if io::stdin().lock().read_line(&mut text).is_err() {
+            text.clear();
+        }
+        // The question may have been the last one.
+        let _unread = sender.send(text);
+    };
+    // Without a thread the sender is gone, which is no consent.
+    if std::thread::Builder::new().name("terminal".to_owned()).spawn(reading).is_err() {
+        output::remark("no thread can be started to read the terminal");
     }
     line
 }

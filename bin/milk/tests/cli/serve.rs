@@ -31,10 +31,15 @@ fn the_version_told_is_the_programs_and_output_is_protocol_alone() {
 }
 
 #[test]
-fn nothing_is_made_before_it_is_needed() {
+fn a_greeting_alone_prepares_the_store_and_makes_nothing_else() {
     let home = Home::new();
     home.feed(&["serve", "--acp"], &hello(2)).expect(0);
-    assert!(!home.path(".milk").exists());
+    let made = std::fs::read_dir(home.path(".milk")).into_iter().flatten().flatten();
+    let others: Vec<_> = made
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with("sessions.db"))
+        .collect();
+    assert_eq!(others, Vec::<String>::new());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use session_model::source::IdKind;
 use session_model::{
     Ask, Content, Event, Grant, Severity, ToolCallId, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
@@ -261,13 +262,27 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// What is told never keeps the calls from running on: one of them may hold the place that telling waits for.
     async fn execute_together(&self, calls: &mut [Call]) -> Result<(), TurnError> {
+        // Each call ends once, so that there is room for every end.
+        let (ends, mut ended) = mpsc::channel(calls.len().max(1));
         let mut running: FuturesOrdered<_> = calls.iter_mut().map(|call| self.execute_one(call)).collect();
-        while let Some(outcome) = running.next().await {
-            if let Some(row) = outcome? {
+        let run = async move {
+            while let Some(outcome) = running.next().await {
+                if let Some(row) = outcome? {
+                    // Whoever listens is the other half of this very wait.
+                    let _unheard = ends.try_send(row);
+                }
+            }
+            Ok::<_, TurnError>(())
+        };
+        let tell = async {
+            while let Some(row) = ended.recv().await {
                 self.waits.emit(Event::ToolCall(row)).await?;
             }
-        }
+            Ok(())
+        };
+        tokio::try_join!(run, tell)?;
         Ok(())
     }
 

@@ -1,11 +1,14 @@
 //! `/export [session <id|name>] [json] [path]`: a conversation as text or JSON, printed or written to a file.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
 use session_model::SessionId;
 use session_store::{StoreError, StoredSession, export};
 
 use super::{CommandCx, Said, resume};
+use crate::session::open::Place;
 
 pub(super) async fn run(argument: String, cx: CommandCx) -> Said {
     let mut rest = argument.as_str();
@@ -31,7 +34,10 @@ pub(super) async fn run(argument: String, cx: CommandCx) -> Said {
         Err(error) => Said::text(format!("cannot export the conversation: {error}")),
         Ok(text) if path.is_empty() && json => Said::text(format!("```json\n{text}\n```")),
         Ok(text) if path.is_empty() => Said::text(text),
-        Ok(text) => Said::text(write(&cx.place.cwd.join(path), text).await),
+        Ok(text) => match target(&cx.place, path) {
+            Ok(target) => Said::text(write(&target, text).await),
+            Err(cause) => Said::text(cause),
+        },
     }
 }
 
@@ -49,12 +55,38 @@ async fn load(cx: &CommandCx, session: &SessionId) -> Result<StoredSession, Stor
     Ok(stored)
 }
 
+/// Where the file goes: inside the session's folders, for whoever types `/export` is not asked.
+fn target(place: &Place, path: &str) -> Result<PathBuf, String> {
+    let target = place.cwd.join(path);
+    let folder = target.parent().unwrap_or(&target).canonicalize();
+    let folder = folder.map_err(|error| format!("cannot write {}: its folder: {error}", target.display()))?;
+    let roots = std::iter::once(&place.cwd).chain(&place.additional_roots);
+    if !roots.into_iter().any(|root| folder.starts_with(root)) {
+        return Err(format!(
+            "{} is outside the session's folders; `milk sessions export` writes anywhere",
+            target.display()
+        ));
+    }
+    match target.file_name() {
+        Some(name) => Ok(folder.join(name)),
+        None => Err(format!("{} names no file", target.display())),
+    }
+}
+
+/// Makes the file; one that is there stays as it is.
 async fn write(path: &Path, text: String) -> String {
     let (target, bytes) = (path.to_owned(), text.len());
-    let written = tokio::task::spawn_blocking(move || std::fs::write(target, text)).await;
-    match written {
-        Ok(Ok(())) => format!("wrote {bytes} bytes to {}", path.display()),
-        Ok(Err(error)) => format!("cannot write {}: {error}", path.display()),
-        Err(error) => format!("cannot write {}: {error}", path.display()),
+    let made = move || {
+        let mut file = File::options().write(true).create_new(true).open(target)?;
+        file.write_all(text.as_bytes())
+    };
+    let shown = path.display();
+    match tokio::task::spawn_blocking(made).await {
+        Ok(Ok(())) => format!("wrote {bytes} bytes to {shown}"),
+        Ok(Err(error)) if error.kind() == ErrorKind::AlreadyExists => {
+            format!("{shown} exists already; give another name")
+        }
+        Ok(Err(error)) => format!("cannot write {shown}: {error}"),
+        Err(error) => format!("cannot write {shown}: {error}"),
     }
 }

@@ -6,6 +6,11 @@ use super::Dialect;
 
 impl Dialect {
     /// Whether `initialize` may come again after other requests. Version 1 does not forbid it, and its official
+    /// Whether both speak the same version.
+    pub(crate) fn is_same_version(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
     /// implementation answers; version 2 forbids it (Initialization).
     #[must_use]
     pub fn may_repeat_initialize(&self) -> bool {

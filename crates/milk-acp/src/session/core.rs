@@ -64,7 +64,7 @@ pub(crate) enum Input {
     /// Whether reasoning is shown.
     ShowThoughts(bool),
     /// Another session is shown from now on; the messages inserted under a key there.
-    Bound(HashMap<String, MessageId>),
+    Bound(Vec<(String, MessageId)>),
     /// The client follows the session under this handle.
     Attached(SessionId),
 }
@@ -222,7 +222,12 @@ impl Core {
             Input::Answered(id, answer) => self.answered(id, answer, &mut out),
             Input::Ended(outcome) => self.ended(outcome, &mut out),
             Input::ShowThoughts(show) => self.show_thoughts = show,
-            Input::Bound(inserted) => self.inserted = inserted,
+            // A retry may come from before the move: what was inserted here first stays known.
+            Input::Bound(inserted) => {
+                for (key, message) in inserted {
+                    self.inserted.entry(key).or_insert(message);
+                }
+            }
             Input::Attached(handle) => self.speak(handle, &mut out),
         }
         out

@@ -156,7 +156,7 @@ impl Actor {
         self.journal.turn_to(self.session.clone());
         self.grants = grants;
         self.titled = title.is_some();
-        self.step(Input::Bound(std::mem::take(&mut past.keys).into_iter().collect()));
+        self.step(Input::Bound(std::mem::take(&mut past.keys)));
         self.emit(Event::Title(title));
         if lost > 0 {
             let title = format!("{lost} items of the earlier conversation could not be saved and are gone");

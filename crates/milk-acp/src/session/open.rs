@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
 use session_model::{Entry, Grant, MessageId, SessionId};
-use session_store::{Lease, SessionMeta, Span, StoreError, StoredWindow};
+use session_store::{Lease, ListQuery, SessionMeta, Span, StoreError, StoredWindow};
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{OpenSession, Replay};
@@ -164,9 +164,16 @@ pub(crate) async fn directories(shared: &Shared, spelled: &[String]) -> Result<V
     Ok(roots)
 }
 
-/// The folder's last session, unless it was closed earlier, is open elsewhere or cannot be read.
+/// How many sessions that were begun and never spoken in may hide the folder's last conversation.
+const PASSED_OVER: usize = 50;
+
+/// The folder's last conversation, unless it was closed earlier, is open elsewhere or cannot be read. Sessions that
+/// nobody ever said anything in are passed over; where there is nothing else the last of them is used again.
 async fn adopted(shared: &Shared, seat: &Seat, place: &Place) -> Option<Opened> {
-    let latest = shared.store.latest(&place.cwd).await.ok()??;
+    let query = ListQuery { cwd: Some(place.cwd.clone()), offset: 0, limit: PASSED_OVER };
+    let mut sessions = shared.store.list(query).await.ok()?.sessions;
+    let spoken = sessions.iter().position(|meta| meta.title.is_some() || meta.name.is_some());
+    let latest = (!sessions.is_empty()).then(|| sessions.swap_remove(spoken.unwrap_or(0)))?;
     if shared.views.is_closed(&latest.id) {
         return None;
     }

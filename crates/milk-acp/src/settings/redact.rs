@@ -24,20 +24,44 @@ pub fn redact(value: &mut Value) {
     }
 }
 
+/// Headers that are known to carry no secret; any other may.
+const PLAIN_HEADERS: [&str; 8] = [
+    "accept",
+    "content-type",
+    "editor-version",
+    "editor-plugin-version",
+    "copilot-integration-id",
+    "http-referer",
+    "user-agent",
+    "x-title",
+];
+
 fn redact_member(name: &str, member: &mut Value) {
     match member {
-        Value::String(text) if is_secret(name) => {
+        Value::Object(headers) if name.eq_ignore_ascii_case("headers") => {
+            for (header, value) in headers {
+                if PLAIN_HEADERS.contains(&header.to_lowercase().as_str()) {
+                    redact(value);
+                } else {
+                    mask(value);
+                }
+            }
+        }
+        Value::String(_) | Value::Array(_) if is_secret(name) => mask(member),
+        Value::String(_) | Value::Object(_) | Value::Array(_) => redact(member),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn mask(value: &mut Value) {
+    match value {
+        Value::String(text) => {
             if !text.is_empty() && !is_reference(text) {
                 MASK.clone_into(text);
             }
         }
-        Value::Array(items) if is_secret(name) => {
-            for item in items {
-                redact_member(name, item);
-            }
-        }
-        Value::String(_) | Value::Object(_) | Value::Array(_) => redact(member),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Array(items) => items.iter_mut().for_each(mask),
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => redact(value),
     }
 }
 
@@ -47,7 +71,10 @@ fn is_secret(name: &str) -> bool {
     if name.ends_with("_cmd") || name.ends_with("tokens") {
         return false;
     }
-    name == "key" || name.ends_with("_key") || SECRET_WORDS.iter().any(|word| name.contains(word))
+    name == "key"
+        || name.ends_with("_key")
+        || name.ends_with("-key")
+        || SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
 /// Whether the text names a variable instead of holding a value.
@@ -100,7 +127,8 @@ mod tests {
             "agents": [{
                 "name": "a", "api_key": "sk-1", "token_cmd": "gh auth token", "context_window_tokens": 8192,
                 "url": "https://user:pw@host/v1?key=abc&api-version=2", "aws_secret": "s", "aws_key_id": "AK",
-                "headers": {"Authorization": "Bearer x", "X-Title": "milk", "api-key": "k", "X-Auth-Token": "t"},
+                "headers": {"Authorization": "Bearer x", "X-Title": "milk", "api-key": "k", "X-Auth-Token": "t",
+                            "X-Key": "k", "Anything": "a", "Referenced": "$KEY"},
             }, {"name": "b", "api_key": "$OPENAI_API_KEY"}, {"name": "c", "api_key": ""}],
             "remote_oversight": {"telegram": {"token": "123:abc", "chat_id": 7}},
             "mcp_servers": [{"env": {"GITHUB_TOKEN": "t", "HOME": "/h"}}],
@@ -113,7 +141,8 @@ mod tests {
                 "agents": [{
                     "name": "a", "api_key": "***", "token_cmd": "gh auth token", "context_window_tokens": 8192,
                     "url": "https://***@host/v1?key=***&api-version=2", "aws_secret": "***", "aws_key_id": "***",
-                    "headers": {"Authorization": "***", "X-Title": "milk", "api-key": "***", "X-Auth-Token": "***"},
+                    "headers": {"Authorization": "***", "X-Title": "milk", "api-key": "***", "X-Auth-Token": "***",
+                                "X-Key": "***", "Anything": "***", "Referenced": "$KEY"},
                 }, {"name": "b", "api_key": "$OPENAI_API_KEY"}, {"name": "c", "api_key": ""}],
                 "remote_oversight": {"telegram": {"token": "***", "chat_id": 7}},
                 "mcp_servers": [{"env": {"GITHUB_TOKEN": "***", "HOME": "/h"}}],

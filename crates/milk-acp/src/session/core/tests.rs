@@ -306,11 +306,11 @@ fn a_turn_is_told_under_the_handle_its_prompt_came_by() {
 }
 
 #[test]
-fn keys_are_those_of_the_session_that_is_shown() {
+fn keys_of_every_session_that_was_shown_stay_known() {
     assert_snapshot!(run(vec![
-        Input::Bound(HashMap::from([("k".to_owned(), MessageId::from("stored"))])),
+        Input::Bound(vec![("k".to_owned(), MessageId::from("stored"))]),
         prompt_with(1, Ack::Insertion, Some("k")),
-        Input::Bound(HashMap::new()),
+        Input::Bound(Vec::new()),
         prompt_with(2, Ack::Insertion, Some("k")),
     ]));
 }

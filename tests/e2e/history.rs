@@ -33,6 +33,20 @@ fn rows(transcript: &str) -> BTreeMap<String, Value> {
     rows
 }
 
+/// The ids of tool rows, in the order in which they appeared.
+fn order(transcript: &str) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for line in transcript.lines().filter_map(|line| line.strip_prefix("← ")) {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        if let Some(id) = line["params"]["update"]["toolCallId"].as_str()
+            && !ids.iter().any(|known| known == id)
+        {
+            ids.push(id.to_owned());
+        }
+    }
+    ids
+}
+
 async fn open(client: &mut Client, rig: &Rig, session: &str) -> Result<Value, Value> {
     let (method, mut params) = match client.version() {
         Version::V1 => ("session/load", json!({})),
@@ -59,6 +73,7 @@ async fn tool_rows_are_replayed_as_they_were_told() {
             vec![
                 Line::call("bash", json!({ "command": "echo out; exit 3" })),
                 Line::call("read_file", json!({ "path": "missing.txt" })),
+                Line::call("no_such_tool", json!({})),
             ],
             vec![Line::say("Done.")],
         ]);
@@ -72,12 +87,15 @@ async fn tool_rows_are_replayed_as_they_were_told() {
             client.choose(&ask, allow["optionId"].as_str().expect("an id")).await;
         }
         client.response(&id).await.expect("answered");
-        let live = rows(&client.finish().await);
-        assert_eq!(live.len(), 5, "{live:#?}");
+        let told = client.finish().await;
+        let live = rows(&told);
+        assert_eq!(live.len(), 6, "{live:#?}");
 
         let mut client = rig.connect(version).await;
         open(&mut client, &rig, &session).await.expect("opened");
-        let replayed = rows(&client.finish().await);
+        let told_again = client.finish().await;
+        let replayed = rows(&told_again);
+        assert_eq!(order(&told_again), order(&told), "in the order of the calls");
         for (id, row) in &live {
             let again = replayed.get(id).unwrap_or_else(|| panic!("{id} is not replayed"));
             for member in ["title", "name", "kind", "locations", "rawInput", "rawOutput", "status", "content"]

@@ -73,7 +73,9 @@ struct Call {
 enum State {
     /// May run, or will be asked about.
     Ready(Ready),
-    /// Done, or never to run.
+    /// Never to run; told when its turn comes, so that what is kept has the order of the calls.
+    Refused(ToolOutput),
+    /// Done and told.
     Over(ToolOutput),
 }
 
@@ -144,7 +146,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Plans the next calls and shows their rows, up to the first whose plan may depend on what one of them will
-    /// have done: it is planned once they have run. A call that cannot run is shown as failed at once.
+    /// have done: it is planned once they have run.
     async fn announce(&self, calls: &mut VecDeque<Received>) -> Result<Vec<Call>, TurnError> {
         let mut stretch: Vec<Call> = Vec::new();
         while let Some(next) = calls.front() {
@@ -179,9 +181,8 @@ impl<'a> Batch<'a> {
                 State::Ready(ready)
             }
             Err(why) => {
-                let output = ToolOutput::failed(why);
-                finish(&mut row, &output);
-                State::Over(output)
+                row.status = Some(ToolStatus::Pending);
+                State::Refused(ToolOutput::failed(why))
             }
         };
         self.waits.emit(Event::ToolCall(row.clone())).await?;
@@ -233,9 +234,7 @@ impl<'a> Batch<'a> {
     }
 
     async fn deny(&mut self, call: &mut Call, denial: &Denial) -> Result<(), TurnError> {
-        let output = ToolOutput::failed(denial.to_string());
-        self.waits.emit(Event::ToolCall(outcome(&mut call.row, &output))).await?;
-        call.state = State::Over(output);
+        call.state = State::Refused(ToolOutput::failed(denial.to_string()));
         if let Denial::Unanswerable(cause) = denial
             && !self.causes.contains(cause)
         {
@@ -288,7 +287,16 @@ impl<'a> Batch<'a> {
 
     /// Runs one call; gives the last update of its row.
     async fn execute_one(&self, call: &mut Call) -> Result<Option<ToolCallUpdate>, TurnError> {
-        let State::Ready(ready) = &call.state else { return Ok(None) };
+        let ready = match &call.state {
+            State::Ready(ready) => ready,
+            State::Refused(output) => {
+                let output = output.clone();
+                let last = outcome(&mut call.row, &output);
+                call.state = State::Over(output);
+                return Ok(Some(last));
+            }
+            State::Over(_) => return Ok(None),
+        };
         let mut started = ToolCallUpdate::new(call.row.id.clone());
         started.status = Some(ToolStatus::InProgress);
         call.row.merge(&started);
@@ -335,7 +343,7 @@ impl Call {
     fn is_parallel(&self) -> bool {
         match &self.state {
             State::Ready(ready) => ready.tool.spec().parallel,
-            State::Over(_) => true,
+            State::Refused(_) | State::Over(_) => true,
         }
     }
 
@@ -343,13 +351,13 @@ impl Call {
     fn may_change(&self, plan: &Result<CallPlan, String>) -> bool {
         match &self.state {
             State::Ready(ready) if !ready.tool.spec().parallel => ready.plan.may_change(plan.as_ref().ok()),
-            State::Ready(_) | State::Over(_) => false,
+            State::Ready(_) | State::Refused(_) | State::Over(_) => false,
         }
     }
 
     fn told(self) -> (ModelCall, String) {
         let output = match self.state {
-            State::Over(output) => output,
+            State::Refused(output) | State::Over(output) => output,
             State::Ready(_) => ToolOutput::failed("the call was not run"),
         };
         (self.told, output.to_value().to_string())

@@ -106,16 +106,16 @@ async fn nothing_runs_before_the_last_question_and_questions_come_in_call_order(
             "call-2 Pending",
             "call-3 Pending",
             "ask call-2",
-            order[4],
             "ask call-3",
             "call-1 InProgress",
             r#"call-1 Completed out {"output":"x"}"#,
+            order[7],
             "call-3 InProgress",
             r#"call-3 Completed out {"output":"x"}"#,
             "agent msg-4: ok",
         ]
     );
-    assert!(order[4].starts_with("call-2 Failed"), "{order:#?}");
+    assert!(order[7].starts_with("call-2 Failed"), "{order:#?}");
     assert_eq!(*diary.lock().unwrap(), ["free begins", "edit begins"]);
 }
 

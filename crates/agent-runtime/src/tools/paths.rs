@@ -17,7 +17,10 @@ const MAX_LINKS: usize = 40;
 
 /// Folders inside the roots whose files steer programs (hooks, what may run unasked): changing one is always
 /// asked.
-const STEERING: [&str; 2] = [".git", ".milk"];
+const STEERING: [&str; 2] = [".git", OWN];
+
+/// The folder with milk's configuration: also looking into it is always asked.
+const OWN: &str = ".milk";
 
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +79,11 @@ impl Place {
 
     /// The leave that reading this needs.
     pub(crate) fn read_approval(&self) -> Approval {
+        if self.steering_folder() == Some(OWN) {
+            let description =
+                format!("{} is among milk's own files, which may hold keys", self.shown.display());
+            return Approval::Ask(ApprovalAsk { description, scopes: Vec::new() });
+        }
         if self.inside {
             return Approval::Free;
         }

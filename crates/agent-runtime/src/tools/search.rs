@@ -24,8 +24,8 @@ const MAX_SHOWN_BYTES: usize = 64 * 1024;
 const MAX_LINE_CHARS: usize = 400;
 /// The longest line that is searched; a file with a longer one is named as skipped.
 const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
-/// Folders of version control itself, which hold no text of the user's.
-const SKIPPED: [&str; 3] = [".git", ".hg", ".svn"];
+/// Folders of version control itself and of milk, which hold no text of the user's.
+const SKIPPED: [&str; 4] = [".git", ".hg", ".milk", ".svn"];
 
 /// What is searched for, and in which files.
 #[derive(Debug)]

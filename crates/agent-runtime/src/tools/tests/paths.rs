@@ -37,6 +37,21 @@ fn trapped() -> Rig {
 }
 
 #[test]
+fn milks_own_files_are_asked_about_wherever_they_lie() {
+    let rig = trapped();
+    rig.write(".milk/config.json", "{}");
+    link(".milk", rig.path("by-another-name"));
+    for path in
+        [".milk", ".milk/", ".milk/config.json", "src/../.milk/config.json", "by-another-name/config.json"]
+    {
+        let approval = Place::resolve(&rig.workspace, path).unwrap().read_approval();
+        let Approval::Ask(ask) = approval else { panic!("{path} is read unasked") };
+        assert_eq!(ask.scopes, [], "{path} is asked about each time");
+    }
+    assert_eq!(Place::resolve(&rig.workspace, "src/main.rs").unwrap().read_approval(), Approval::Free);
+}
+
+#[test]
 fn no_path_trick_is_taken_for_inside() {
     let rig = trapped();
     let other = rig.outside("secret").parent().unwrap().display().to_string();

@@ -59,3 +59,27 @@ async fn without_a_home_sessions_are_kept_in_memory_and_it_says_so() {
         assert_eq!(std::fs::read_dir(home.path("milk")).expect("a folder").count(), 0);
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_command_inherits_no_descriptor_of_the_protocol() {
+    let model = model().await;
+    let command = "for fd in /proc/self/fd/*; do readlink \"$fd\"; done; readlink /proc/$PPID/fd/0";
+    model.script([Reply::call("bash", &json!({ "command": command })), Reply::say(&["Done."])]);
+    let home = Home::with(&model);
+    let (program, mut talk) = Talk::start(&home, Version::V2).await;
+    let id = talk.client.prompt(&talk.session, "List your descriptors.").await;
+    talk.allow().await;
+    in_time(talk.client.response(&id)).await.expect("answered");
+    let heard = model.chats().pop().expect("the model was told").body["messages"].to_string();
+    assert!(heard.contains("/dev/null"), "the command's input is empty: {heard}");
+    for descriptor in [0, 1] {
+        let link = format!("/proc/{}/fd/{descriptor}", program.pid());
+        let link = std::fs::read_link(link).expect("the program runs").display().to_string();
+        // The last line is the program's own input: the test can tell when it is there.
+        let times = heard.matches(&link).count();
+        assert_eq!(times, usize::from(descriptor == 0), "{link} among the command's descriptors: {heard}");
+    }
+    in_time(talk.client.finish()).await;
+    assert_eq!(program.ended().await.code, Some(0));
+}

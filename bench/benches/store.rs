@@ -123,11 +123,11 @@ fn session(id: &str, folder: &str, used: i64, entries: Vec<Entry>) -> StoredSess
 async fn fill(path: &Path, size: i64) {
     let store = SqliteStore::open(path.to_owned());
     let long = (0..TURNS).flat_map(|n| turn(n, "and then?")).collect();
-    store.insert(session(LONG, "/work/long", 5, long)).await.expect("stored");
+    store.insert(session(LONG, "/projects/long", 5, long)).await.expect("stored");
     let mut work = JoinSet::new();
     for n in 1..size {
         let used = n * 7_919 % 100_003;
-        let folder = format!("/work/{}", n % 2);
+        let folder = format!("/projects/{}", n % 2);
         let said = format!("what does number {n} do");
         let session =
             session(&format!("{n:08}-0000-4000-8000-000000000000"), &folder, used, turn(n, &said).to_vec());
@@ -152,8 +152,8 @@ async fn measured(path: &Path, size: i64) -> Vec<f64> {
     for (cwd, offset) in [
         (None, 0),
         (None, total - 50),
-        (Some(PathBuf::from("/work/1")), 0),
-        (Some(PathBuf::from("/work/1")), total / 2 - 50),
+        (Some(PathBuf::from("/projects/1")), 0),
+        (Some(PathBuf::from("/projects/1")), total / 2 - 50),
     ] {
         values.push(
             median(async || {
@@ -164,7 +164,7 @@ async fn measured(path: &Path, size: i64) -> Vec<f64> {
         );
     }
     values.push(
-        median(async || assert!(store.latest(Path::new("/work/1")).await.expect("found").is_some())).await,
+        median(async || assert!(store.latest(Path::new("/projects/1")).await.expect("found").is_some())).await,
     );
     values.push(
         median(async || {
@@ -212,7 +212,7 @@ async fn measured(path: &Path, size: i64) -> Vec<f64> {
 /// What is done to a long session as a whole.
 async fn once(store: &SqliteStore) -> [f64; 3] {
     let entries = (0..TURNS).flat_map(|n| turn(n, "and then what?")).collect();
-    let another = session("eeeeeeee-0000-4000-8000-000000000000", "/work/long", 6, entries);
+    let another = session("eeeeeeee-0000-4000-8000-000000000000", "/projects/long", 6, entries);
     let began = Instant::now();
     store.insert(another.clone()).await.expect("stored");
     let inserted = began.elapsed();

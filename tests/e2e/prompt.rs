@@ -224,7 +224,7 @@ async fn an_answer_with_many_calls_is_worked_off() {
         let rig = Rig::new(vec![calls, vec![Line::say("done")]]);
         let (mut client, session) = rig.session(version).await;
         let id = client.prompt(&session, "look hard").await;
-        let answered = tokio::time::timeout(std::time::Duration::from_secs(60), client.response(&id)).await;
+        let answered = tokio::time::timeout(std::time::Duration::from_mins(1), client.response(&id)).await;
         answered.expect("it comes to an end").expect("answered");
         client.finish().await;
     }

@@ -13,6 +13,7 @@ mod history;
 pub mod http;
 mod learn;
 pub mod link;
+mod objects;
 pub mod openai_chat;
 pub mod openai_responses;
 mod reader;

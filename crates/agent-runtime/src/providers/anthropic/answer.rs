@@ -10,8 +10,9 @@ use session_model::TokenUsage;
 use crate::provider::{FinishReason, ModelCall, ModelDelta};
 use crate::providers::arguments::{CallIds, is_object, settle};
 use crate::providers::error::{self, Failure};
+use crate::providers::objects::{self, Objects};
 use crate::providers::reader::{Answer, push_text, push_thought};
-use crate::providers::surrogates::{self, Joiner};
+use crate::providers::surrogates::Joiner;
 
 /// What has been understood of one answer.
 #[derive(Debug)]
@@ -75,41 +76,6 @@ impl MessagesAnswer {
             is_done: false,
             junk: None,
         }
-    }
-
-    fn take_event(
-        &mut self,
-        name: &str,
-        event: &Value,
-        marked: bool,
-        out: &mut Vec<ModelDelta>,
-    ) -> Result<(), Failure> {
-        let index = || event["index"].as_u64();
-        match event["type"].as_str().unwrap_or(name) {
-            "message_start" => self.usage.read(&event["message"]["usage"]),
-            "content_block_start" => {
-                let at = index().unwrap_or_else(|| self.next_index());
-                self.start(at, &event["content_block"], marked, out);
-            }
-            "content_block_delta" => {
-                let at = index().unwrap_or_else(|| self.last_index());
-                self.extend(at, &event["delta"], marked, out);
-            }
-            "content_block_stop" => {
-                let at = index().unwrap_or_else(|| self.last_index());
-                self.stop(at, out);
-            }
-            "message_delta" => {
-                self.usage.read(&event["usage"]);
-                self.stop_reason(&event["delta"]);
-            }
-            "message_stop" => self.close(out),
-            "message" => self.take_message(event, marked, out),
-            "error" => return Err(self.reported(event)),
-            _ if !event["error"].is_null() => return Err(self.reported(event)),
-            _ => {}
-        }
-        Ok(())
     }
 
     fn reported(&self, event: &Value) -> Failure {
@@ -259,33 +225,58 @@ impl Counts {
     }
 }
 
+impl Objects for MessagesAnswer {
+    fn take_event(
+        &mut self,
+        name: &str,
+        event: &Value,
+        marked: bool,
+        out: &mut Vec<ModelDelta>,
+    ) -> Result<(), Failure> {
+        let index = || event["index"].as_u64();
+        match event["type"].as_str().unwrap_or(name) {
+            "message_start" => self.usage.read(&event["message"]["usage"]),
+            "content_block_start" => {
+                let at = index().unwrap_or_else(|| self.next_index());
+                self.start(at, &event["content_block"], marked, out);
+            }
+            "content_block_delta" => {
+                let at = index().unwrap_or_else(|| self.last_index());
+                self.extend(at, &event["delta"], marked, out);
+            }
+            "content_block_stop" => {
+                let at = index().unwrap_or_else(|| self.last_index());
+                self.stop(at, out);
+            }
+            "message_delta" => {
+                self.usage.read(&event["usage"]);
+                self.stop_reason(&event["delta"]);
+            }
+            "message_stop" => self.close(out),
+            "message" => self.take_message(event, marked, out),
+            "error" => return Err(self.reported(event)),
+            _ if !event["error"].is_null() => return Err(self.reported(event)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn may_be_done(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn junk(&mut self) -> &mut Option<String> {
+        &mut self.junk
+    }
+}
+
 impl Answer for MessagesAnswer {
     fn take_data(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        if !data.starts_with(b"{") {
-            match name {
-                _ if data == b"[DONE]" && self.finish.is_some() => self.close(out),
-                b"error" => return Err(error::reported_text(&self.agent, data)),
-                _ => {
-                    self.junk.get_or_insert_with(|| error::excerpt(data));
-                }
-            }
-            return Ok(());
-        }
-        let (event, marked) =
-            surrogates::read(data).map_err(|cause| error::unreadable(&self.agent, &cause, data))?;
-        self.take_event(&String::from_utf8_lossy(name), &event, marked, out)
+        objects::take_data(self, name, data, out)
     }
 
     fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        match surrogates::read(body) {
-            Ok((message, marked)) if message.is_object() => self.take_event("", &message, marked, out)?,
-            Err(cause) if cause.is_eof() => return Err(error::truncated(&self.agent, "half a JSON object")),
-            Ok(_) | Err(_) => return Err(error::malformed(&self.agent, &error::excerpt(body))),
-        }
-        if self.finish.is_none() {
-            return Err(error::malformed(&self.agent, &error::excerpt(body)));
-        }
-        Ok(())
+        objects::take_body(self, body, out)
     }
 
     fn flush(&mut self, out: &mut Vec<ModelDelta>) {

@@ -10,8 +10,8 @@ use super::items::{Items, Kind, Name};
 use crate::provider::{FinishReason, ModelCall, ModelDelta};
 use crate::providers::arguments::CallIds;
 use crate::providers::error::{self, Failure};
+use crate::providers::objects::{self, Objects};
 use crate::providers::reader::Answer;
-use crate::providers::surrogates;
 
 /// What has been understood of one answer.
 #[derive(Debug)]
@@ -41,6 +41,47 @@ impl ResponseAnswer {
         }
     }
 
+    fn reported(&self, event: &Value) -> Failure {
+        let error = if event["error"].is_null() { event } else { &event["error"] };
+        error::reported_value(&self.agent, error)
+    }
+
+    /// A whole response: what was not told in pieces, and how it ended.
+    fn take_response(
+        &mut self,
+        response: &Value,
+        marked: bool,
+        out: &mut Vec<ModelDelta>,
+    ) -> Result<(), Failure> {
+        let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // What came in pieces is not told again. Whole kinds of items may have come only here.
+        let news: Vec<_> = (0..).zip(output).filter(|(_, item)| !self.items.any(Kind::of(item))).collect();
+        for (index, item) in news {
+            let name = Name { index: Some(index), id: item["id"].as_str().unwrap_or_default() };
+            self.refused |=
+                item["content"].as_array().into_iter().flatten().any(|part| part["type"] == "refusal");
+            self.items.end(name, item, marked, out);
+        }
+        self.usage = counts(&response["usage"]).or(self.usage);
+        match response["status"].as_str() {
+            Some("failed") => Err(self.reported(response)),
+            Some("cancelled") => Err(error::truncated(&self.agent, "the server cancelled it")),
+            Some("incomplete") => {
+                let reason = &response["incomplete_details"]["reason"];
+                let refused = reason == "content_filter";
+                self.finish = Some(if refused { FinishReason::Refusal } else { FinishReason::Length });
+                Ok(())
+            }
+            Some("completed") => {
+                self.finish = Some(FinishReason::Stop);
+                Ok(())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl Objects for ResponseAnswer {
     fn take_event(
         &mut self,
         name: &str,
@@ -93,74 +134,22 @@ impl ResponseAnswer {
         Ok(())
     }
 
-    fn reported(&self, event: &Value) -> Failure {
-        let error = if event["error"].is_null() { event } else { &event["error"] };
-        error::reported_value(&self.agent, error)
+    fn may_be_done(&self) -> bool {
+        !self.items.is_empty()
     }
 
-    /// A whole response: what was not told in pieces, and how it ended.
-    fn take_response(
-        &mut self,
-        response: &Value,
-        marked: bool,
-        out: &mut Vec<ModelDelta>,
-    ) -> Result<(), Failure> {
-        let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // What came in pieces is not told again. Whole kinds of items may have come only here.
-        let news: Vec<_> = (0..).zip(output).filter(|(_, item)| !self.items.any(Kind::of(item))).collect();
-        for (index, item) in news {
-            let name = Name { index: Some(index), id: item["id"].as_str().unwrap_or_default() };
-            self.refused |=
-                item["content"].as_array().into_iter().flatten().any(|part| part["type"] == "refusal");
-            self.items.end(name, item, marked, out);
-        }
-        self.usage = counts(&response["usage"]).or(self.usage);
-        match response["status"].as_str() {
-            Some("failed") => Err(self.reported(response)),
-            Some("cancelled") => Err(error::truncated(&self.agent, "the server cancelled it")),
-            Some("incomplete") => {
-                let reason = &response["incomplete_details"]["reason"];
-                let refused = reason == "content_filter";
-                self.finish = Some(if refused { FinishReason::Refusal } else { FinishReason::Length });
-                Ok(())
-            }
-            Some("completed") => {
-                self.finish = Some(FinishReason::Stop);
-                Ok(())
-            }
-            Some(_) | None => Ok(()),
-        }
+    fn junk(&mut self) -> &mut Option<String> {
+        &mut self.junk
     }
 }
 
 impl Answer for ResponseAnswer {
     fn take_data(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        if !data.starts_with(b"{") {
-            match name {
-                // Servers that grew out of the other API end with its mark.
-                _ if data == b"[DONE]" && !self.items.is_empty() => self.close(out),
-                b"error" => return Err(error::reported_text(&self.agent, data)),
-                _ => {
-                    self.junk.get_or_insert_with(|| error::excerpt(data));
-                }
-            }
-            return Ok(());
-        }
-        let (event, marked) =
-            surrogates::read(data).map_err(|cause| error::unreadable(&self.agent, &cause, data))?;
-        self.take_event(&String::from_utf8_lossy(name), &event, marked, out)
+        objects::take_data(self, name, data, out)
     }
 
     fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure> {
-        match surrogates::read(body) {
-            Ok((response, marked)) if response.is_object() => self.take_event("", &response, marked, out)?,
-            Err(cause) if cause.is_eof() => return Err(error::truncated(&self.agent, "half a JSON object")),
-            Ok(_) | Err(_) => return Err(error::malformed(&self.agent, &error::excerpt(body))),
-        }
-        if self.finish.is_none() {
-            return Err(error::malformed(&self.agent, &error::excerpt(body)));
-        }
-        Ok(())
+        objects::take_body(self, body, out)
     }
 
     fn flush(&mut self, out: &mut Vec<ModelDelta>) {

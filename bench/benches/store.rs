@@ -164,7 +164,8 @@ async fn measured(path: &Path, size: i64) -> Vec<f64> {
         );
     }
     values.push(
-        median(async || assert!(store.latest(Path::new("/projects/1")).await.expect("found").is_some())).await,
+        median(async || assert!(store.latest(Path::new("/projects/1")).await.expect("found").is_some()))
+            .await,
     );
     values.push(
         median(async || {

@@ -7,12 +7,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+/// How many files of 40 lines each home has.
+pub const FILES: usize = 200;
+const LINE: &str = "a line of a file that a model has read\n";
+
 /// How an agent is started.
 pub struct Command {
     pub name: String,
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub version: u16,
+    /// Whether it runs tools.
+    pub tools: bool,
 }
 
 /// A running agent.
@@ -32,8 +38,13 @@ impl Agent {
         let number = HOMES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let home = std::env::temp_dir().join(format!("milk-bench-{}-{number}", std::process::id()));
         std::fs::create_dir_all(home.join(".milk")).expect("a home");
-        let config = json!({ "agents": [{ "name": "mock", "url": url, "model": "m" }], "acp_resume": false });
+        let agent =
+            json!({ "name": "mock", "url": url, "model": "m", "limits": { "max_tool_iterations": -1 } });
+        let config = json!({ "agents": [agent], "acp_resume": false, "dangerously_skip_permissions": true });
         std::fs::write(home.join(".milk/config.json"), config.to_string()).expect("a configuration");
+        for file in 0..FILES {
+            std::fs::write(home.join(format!("file-{file}")), LINE.repeat(40)).expect("a file");
+        }
         let start = Instant::now();
         let mut child = std::process::Command::new(&command.program)
             .args(&command.arguments)
@@ -67,7 +78,7 @@ impl Agent {
     /// One turn of `chunks` chunks: until its end, and until its first chunk.
     pub fn prompt(&mut self, session: &str, chunks: usize) -> (Duration, Duration) {
         let start = Instant::now();
-        let id = self.send_prompt(session, chunks);
+        let id = self.send_prompt(session, &format!("{chunks} chunks"));
         let mut first = None;
         loop {
             let line = self.line();
@@ -80,10 +91,27 @@ impl Agent {
         }
     }
 
+    /// One turn with tool calls, until its end; at least `rows` of them have to be told as completed.
+    pub fn work(&mut self, session: &str, task: &str, rows: usize) -> Duration {
+        let start = Instant::now();
+        let id = self.send_prompt(session, task);
+        let mut completed = 0;
+        loop {
+            let line = self.line();
+            completed += usize::from(line.contains("\"status\":\"completed\""));
+            if is_answer(&line, id) {
+                let took = start.elapsed();
+                assert!(completed >= rows, "{completed} of {rows} calls were completed");
+                return took;
+            }
+        }
+    }
+
     /// A turn of one chunk in each session, all at once.
     pub fn prompt_all(&mut self, sessions: &[String]) -> Duration {
         let start = Instant::now();
-        let mut open: Vec<i64> = sessions.iter().map(|session| self.send_prompt(session, 1)).collect();
+        let mut open: Vec<i64> =
+            sessions.iter().map(|session| self.send_prompt(session, "1 chunks")).collect();
         while !open.is_empty() {
             let line = self.line();
             open.retain(|id| !is_answer(&line, *id));
@@ -121,8 +149,7 @@ impl Agent {
         nanoseconds / 1e6
     }
 
-    fn send_prompt(&mut self, session: &str, chunks: usize) -> i64 {
-        let text = format!("{chunks} chunks");
+    fn send_prompt(&mut self, session: &str, text: &str) -> i64 {
         let params = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] });
         self.send("session/prompt", &params)
     }

@@ -13,7 +13,7 @@ use agent::{Agent, Command};
 use table::Table;
 
 /// What is measured of one process, in the order of the table.
-const ROWS: [&str; 13] = [
+const ROWS: [&str; 15] = [
     "spawn to `initialize` answered, ms",
     "`session/new`, ms",
     "first prompt of one token, ms",
@@ -21,6 +21,8 @@ const ROWS: [&str; 13] = [
     "first chunk of a warm prompt, ms",
     "turn of 5,000 chunks, ms",
     "CPU of that turn, ms",
+    "turn of 200 tool calls, ms",
+    "turn with 1 MiB of a command's output, ms",
     "200 `session/new` one after another, ms",
     "50 prompts in 50 sessions at once, ms",
     "resident after `initialize`, MiB",
@@ -59,14 +61,22 @@ fn commands(milk: &Path, own: &Path, url: &str) -> Vec<Command> {
         program: milk.clone(),
         arguments: vec!["serve".into(), "--acp".into()],
         version,
+        tools: true,
     };
     vec![
-        Command { name: "floor".into(), program: own.join("floor"), arguments: vec![url.into()], version: 1 },
+        Command {
+            name: "floor".into(),
+            program: own.join("floor"),
+            arguments: vec![url.into()],
+            version: 1,
+            tools: true,
+        },
         Command {
             name: "Rust SDK 5.2".into(),
             program: own.join("sdk_agent"),
             arguments: vec![],
             version: 1,
+            tools: false,
         },
         milk(1),
         milk(2),
@@ -98,6 +108,7 @@ fn measure(command: &Command, url: &str) -> Vec<f64> {
     let (flood, _) = agent.prompt(&session, 5000);
     let flood_cpu = agent.cpu() - cpu;
     let rss_flood = agent.resident();
+    let [reads, output] = if command.tools { work(&mut agent) } else { [f64::NAN; 2] };
     let start = Instant::now();
     let mut sessions = Vec::new();
     for _ in 0..200 {
@@ -121,6 +132,8 @@ fn measure(command: &Command, url: &str) -> Vec<f64> {
         ms(warm_chunk),
         ms(flood),
         flood_cpu,
+        reads,
+        output,
         ms(many_new),
         ms(many_prompts),
         rss_init,
@@ -128,4 +141,13 @@ fn measure(command: &Command, url: &str) -> Vec<f64> {
         rss_sessions,
         ms(ended),
     ]
+}
+
+/// Turns in which tools run, each in a session of its own.
+fn work(agent: &mut Agent) -> [f64; 2] {
+    let session = agent.new_session();
+    let reads = agent.work(&session, &format!("{} reads", agent::FILES), agent::FILES);
+    let session = agent.new_session();
+    let output = agent.work(&session, &format!("{} bytes", 1 << 20), 1);
+    [ms(reads), ms(output)]
 }

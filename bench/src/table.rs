@@ -35,7 +35,11 @@ impl Table {
             let floor = base.map_or(f64::NAN, |(_, runs)| median(runs, row));
             for (_, runs) in &self.columns {
                 let value = median(runs, row);
-                let _ = write!(out, " {} ({:.1}x) |", shown(value), value / floor);
+                if value.is_nan() {
+                    out.push_str(" – |");
+                } else {
+                    let _ = write!(out, " {} ({:.1}x) |", shown(value), value / floor);
+                }
             }
         }
         let _ = write!(out, "\n| program, MiB |");

@@ -1,9 +1,10 @@
 //! The physical limit: a bare agent of one file, standard library and `serde_json` alone. It really calls the model
-//! server named by its argument over a kept connection, and writes one update per piece of the answer; it keeps
-//! nothing, asks nothing and has no tools.
+//! server named by its argument over a kept connection, writes one update per piece of the answer, reads the files and
+//! runs the commands that the answer asks for, one after another, and tells each twice; it keeps and asks nothing.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -22,9 +23,10 @@ impl Model {
         Self { reader: BufReader::with_capacity(64 * 1024, stream), writer, host }
     }
 
-    fn ask(&mut self, text: &str, mut piece: impl FnMut(&str, bool)) {
-        let body = json!({ "model": "m", "stream": true, "messages": [{ "role": "user", "content": text }] });
-        let body = body.to_string();
+    /// Asks; each piece of text goes to `piece`, the calls come back.
+    fn ask(&mut self, messages: &[Value], mut piece: impl FnMut(&str, bool)) -> Vec<Value> {
+        let body = json!({ "model": "m", "stream": true, "messages": messages }).to_string();
+        let mut calls = Vec::new();
         let head = format!(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             self.host,
@@ -39,7 +41,7 @@ impl Model {
             let Some(data) = text.strip_prefix("data: ") else {
                 if text == "0" {
                     self.line(&mut line);
-                    return;
+                    return calls;
                 }
                 continue;
             };
@@ -47,9 +49,11 @@ impl Model {
                 continue;
             }
             let chunk: Value = serde_json::from_str(data).expect("JSON");
-            if let Some(text) = chunk["choices"][0]["delta"]["content"].as_str() {
+            let delta = &chunk["choices"][0]["delta"];
+            if let Some(text) = delta["content"].as_str() {
                 piece(text, self.reader.buffer().is_empty());
             }
+            calls.extend(delta["tool_calls"].as_array().into_iter().flatten().cloned());
         }
     }
 
@@ -58,6 +62,47 @@ impl Model {
         self.reader.read_line(line).expect("the model server answers");
         line.trim_end()
     }
+}
+
+/// Runs one turn; each update goes to `tell`, with whether it has to be written at once.
+fn turn(model: &mut Model, text: &str, tell: &mut dyn FnMut(&Value, bool)) {
+    let mut messages = vec![json!({ "role": "user", "content": text })];
+    loop {
+        let calls = model.ask(&messages, |text, last| {
+            let content = json!({ "type": "text", "text": text });
+            tell(&json!({ "sessionUpdate": "agent_message_chunk", "content": content }), last);
+        });
+        if calls.is_empty() {
+            return;
+        }
+        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": calls }));
+        for call in calls {
+            let (id, name) = (&call["id"], &call["function"]["name"]);
+            let arguments = call["function"]["arguments"].as_str().expect("arguments");
+            let arguments: Value = serde_json::from_str(arguments).expect("JSON");
+            let row = json!({ "sessionUpdate": "tool_call", "toolCallId": id, "title": name, "status": "in_progress", "rawInput": arguments });
+            tell(&row, true);
+            let result = run(name, &arguments);
+            let content = json!([{ "type": "content", "content": { "type": "text", "text": result } }]);
+            let row = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed", "content": content });
+            tell(&row, true);
+            messages.push(json!({ "role": "tool", "tool_call_id": id, "content": result }));
+        }
+    }
+}
+
+/// A tool's result, whole up to 64 KiB.
+fn run(tool: &Value, arguments: &Value) -> String {
+    let bytes = if tool == "read_file" {
+        std::fs::read(arguments["path"].as_str().expect("a path")).expect("a file")
+    } else {
+        let command = arguments["command"].as_str().expect("a command");
+        let shell = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output();
+        shell.expect("a shell").stdout
+    };
+    let mut text = String::from_utf8(bytes).expect("text");
+    text.truncate(64 * 1024);
+    text
 }
 
 fn main() {
@@ -73,18 +118,24 @@ fn main() {
         let result = match request["method"].as_str().unwrap_or_default() {
             "initialize" => json!({ "protocolVersion": 1, "agentCapabilities": {} }),
             "session/new" => {
+                let folder = params["cwd"].as_str().expect("a folder");
+                std::env::set_current_dir(folder).expect("a folder");
                 sessions += 1;
                 json!({ "sessionId": format!("session-{sessions}") })
             }
             "session/prompt" => {
                 let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
                 let text = params["prompt"][0]["text"].as_str().unwrap_or_default();
-                model.get_or_insert_with(|| Model::connect(&url)).ask(text, |text, last| {
-                    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } });
+                let model = model.get_or_insert_with(|| Model::connect(&url));
+                turn(model, text, &mut |update, flush| {
                     let params = json!({ "sessionId": session, "update": update });
-                    writeln!(out, "{}", json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }))
-                        .expect("written");
-                    if last {
+                    writeln!(
+                        out,
+                        "{}",
+                        json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+                    )
+                    .expect("written");
+                    if flush {
                         out.flush().expect("written");
                     }
                 });

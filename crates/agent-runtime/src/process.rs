@@ -1,9 +1,8 @@
 //! Child processes: the one place that builds and ends them. A child gets no input, leads a process group of
 //! its own, and the whole group ends with whoever holds it. Knows nothing of tools.
 //!
-//! A process killed with SIGKILL cannot end its children, and without unsafe code a child cannot ask to die
-//! with its parent: after such a death the groups live on. Every orderly way out, panics included, drops the
-//! holders and so ends the groups. A child that moves to another group or session (`setsid`) escapes.
+//! Every orderly way out, panics included, drops the holders and so ends the groups; where this program is killed,
+//! [`guard`] ends them. A child that moves to another group or session (`setsid`) escapes.
 
 use std::ffi::OsStr;
 use std::io;
@@ -150,6 +149,9 @@ impl Drop for Kept {
     }
 }
 
+#[cfg(unix)]
+mod guard;
+
 pub use output::MergedOutput;
 use system::Group;
 
@@ -159,30 +161,33 @@ mod system {
     use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
     use tokio::process::Child;
 
+    use super::guard::Guarded;
+
     /// A process group, by its leader's number.
     #[derive(Debug)]
-    pub(super) struct Group(Pid);
+    pub(super) struct Group(Guarded);
 
     impl Group {
         pub(super) fn of(child: &Child) -> Option<Self> {
-            Pid::from_raw(i32::try_from(child.id()?).ok()?).map(Self)
+            let number = Pid::from_raw(i32::try_from(child.id()?).ok()?)?;
+            Some(Self(Guarded::new(number)))
         }
 
         pub(super) fn number(&self) -> u32 {
-            self.0.as_raw_nonzero().get().unsigned_abs()
+            self.0.group().as_raw_nonzero().get().unsigned_abs()
         }
 
         // Signals fail only when nothing is left to signal.
         pub(super) fn terminate(&self) {
-            let _ = kill_process_group(self.0, Signal::TERM);
+            let _ = kill_process_group(self.0.group(), Signal::TERM);
         }
 
         pub(super) fn kill(&self) {
-            let _ = kill_process_group(self.0, Signal::KILL);
+            let _ = kill_process_group(self.0.group(), Signal::KILL);
         }
 
         pub(super) fn is_alive(&self) -> bool {
-            test_kill_process_group(self.0) != Err(Errno::SRCH)
+            test_kill_process_group(self.0.group()) != Err(Errno::SRCH)
         }
     }
 }

@@ -175,7 +175,12 @@ async fn survives(version: Version, moment: Moment) {
     let (program, mut talk) = Talk::start(&home, version).await;
     let left_running = play(&mut talk, &first, moment).await;
     program.kill().await;
-    end_orphan(left_running);
+    #[cfg(unix)]
+    if let Some(pid) = left_running {
+        crate::pids::gone(pid).await;
+    }
+    #[cfg(not(unix))]
+    drop(left_running);
     talk.client.settle().await;
     talk.collect();
     let live = items(&talk.seen);
@@ -230,17 +235,6 @@ async fn find_again(home: &Home, talk: &Talk) -> (Program, Talk) {
     let mut again = Talk { client, session: talk.session.clone(), seen: Vec::new(), rest: Vec::new() };
     again.replay(home).await.expect("it opens");
     (program, again)
-}
-
-/// A killed program cannot end its tools' processes; the test does.
-fn end_orphan(pid: Option<i32>) {
-    #[cfg(unix)]
-    if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
-        // It may have ended by itself.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-    }
-    #[cfg(not(unix))]
-    let _ = pid;
 }
 
 #[tokio::test]

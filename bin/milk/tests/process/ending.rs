@@ -3,10 +3,11 @@
 use milk_tests::client::Client;
 use milk_tests::mock_openai::{Gate, Reply};
 use milk_tests::schema::Version;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 
+use crate::pids::{gone, is_alive};
 use crate::program::{End, Home, Program, in_time, model};
 use crate::talk::{Talk, items};
 
@@ -99,27 +100,6 @@ async fn a_turn_is_cancelled_answered_and_kept_with_its_text() {
             assert_eq!(program.ended().await.code, Some(0));
         }
     }
-}
-
-fn is_alive(pid: i32) -> bool {
-    Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
-}
-
-/// Waits until a process is gone; its parent, whoever that is by now, still has to collect it.
-async fn gone(pid: i32) {
-    let mut beat = tokio::time::interval(std::time::Duration::from_millis(5));
-    in_time(async {
-        while is_alive(pid) && !is_zombie(pid) {
-            beat.tick().await;
-        }
-    })
-    .await;
-}
-
-/// Whether it has ended and only waits to be collected; false where this cannot be told.
-fn is_zombie(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@ mod crowd;
 mod ending;
 mod input;
 mod output;
+#[cfg(unix)]
+mod pids;
 mod program;
 mod random;
 mod sessions;

@@ -67,9 +67,10 @@ where
     let (broken_sender, mut broken) = watch::channel(None);
     let (peer_sender, peer) = oneshot::channel();
     let screen = (!task.raw).then(|| Screen::new(out, task.style, task.live));
+    let config = config(task.raw.then(|| broken_sender.clone()));
     let terminal =
         Terminal::new(screen, Gate::new(task.consent), ended_sender, broken_sender, task.talkative);
-    let connection = acp_rpc::serve(end.reader, end.writer, config(task.raw), move |peer| {
+    let connection = acp_rpc::serve(end.reader, end.writer, config, move |peer| {
         // Received below, unless the conversation is over already.
         drop(peer_sender.send(peer));
         terminal
@@ -97,16 +98,17 @@ where
     ending
 }
 
-fn config(raw: bool) -> Config {
+/// `raw` is who is told that lines cannot be shown; without one none are shown.
+fn config(raw: Option<watch::Sender<Option<io::ErrorKind>>>) -> Config {
     let config = Config::new().cancel(CANCEL);
-    if !raw {
-        return config;
-    }
-    config.tap(|direction, line: &[u8]| {
+    let Some(broken) = raw else { return config };
+    config.tap(move |direction, line: &[u8]| {
         if direction == Direction::In {
             let mut out = io::stdout().lock();
-            // A reader that has gone is noticed by the exit code of the next write, not here.
-            drop(out.write_all(line).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()));
+            let written = out.write_all(line).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+            if let Err(error) = written {
+                broken.send_replace(Some(error.kind()));
+            }
         }
     })
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Stdio};
 
 use serde_json::json;
 
@@ -172,4 +173,19 @@ fn a_reader_that_goes_away_ends_the_run_quietly() {
     drop(out);
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure_in_both_forms() {
+    for form in [&["run", "hi"][..], &["run", "--json", "hi"]] {
+        let home = Home::new();
+        let mut command = home.command(form);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("the device is there");
+        command.stdin(Stdio::null()).stdout(full).stderr(Stdio::piped());
+        let output = command.spawn().and_then(Child::wait_with_output).expect("the program ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("cannot write the output"), "{said}");
+    }
 }

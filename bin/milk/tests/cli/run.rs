@@ -1,8 +1,7 @@
 //! `milk run`.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Stdio};
+use std::io::{BufRead as _, BufReader};
 
 use serde_json::json;
 
@@ -92,6 +91,8 @@ fn a_turn_that_fails_says_why_and_how_to_cure_it() {
 #[cfg(unix)]
 #[test]
 fn the_answer_is_shown_while_it_comes_and_an_interrupt_cancels_the_turn() {
+    use std::io::Read as _;
+
     for version in VERSIONS {
         let model = Model::start([Answer::Hang("thinking about it")]);
         let home = Home::with_config(&model.config());
@@ -178,6 +179,8 @@ fn a_reader_that_goes_away_ends_the_run_quietly() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_a_failure_in_both_forms() {
+    use std::process::{Child, Stdio};
+
     for form in [&["run", "hi"][..], &["run", "--json", "hi"]] {
         let home = Home::new();
         let mut command = home.command(form);

@@ -180,7 +180,7 @@ async fn survives(version: Version, moment: Moment) {
         crate::pids::gone(pid).await;
     }
     #[cfg(not(unix))]
-    drop(left_running);
+    let _ = left_running;
     talk.client.settle().await;
     talk.collect();
     let live = items(&talk.seen);

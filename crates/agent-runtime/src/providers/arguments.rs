@@ -1,5 +1,6 @@
 //! The arguments of calls as models write them, and ids for calls. Knows nothing of streams or of tools.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
@@ -41,6 +42,17 @@ pub(super) fn settle(arguments: &str) -> String {
         [] => "{}".to_owned(),
         [one] => one.to_string(),
         _ => arguments.to_owned(),
+    }
+}
+
+/// Arguments, or a piece of them, as text, whether they came as a string or as the JSON itself.
+pub(super) fn as_text(told: &Value) -> Cow<'_, str> {
+    match told {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Cow::Owned(told.to_string())
+        }
     }
 }
 

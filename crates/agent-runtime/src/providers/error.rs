@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
+use super::numbers::whole;
 use crate::provider::ProviderError;
 
 /// The most characters of a server's message that are passed on.
@@ -64,7 +65,7 @@ pub(super) fn reported(agent: &str, raw: &RawValue) -> Failure {
 
 /// The same, read already.
 pub(super) fn reported_value(agent: &str, value: &Value) -> Failure {
-    let code = ["code", "status", "status_code"].into_iter().find_map(|member| number(value.get(member)?));
+    let code = ["code", "status", "status_code"].into_iter().find_map(|member| whole(value.get(member)?));
     let word =
         ["type", "code"].into_iter().filter_map(|member| value.get(member)?.as_str()).find_map(status_of);
     let message = message_in(value).unwrap_or_else(|| bounded(&value.to_string(), MAX_MESSAGE));
@@ -135,10 +136,6 @@ fn message_in(value: &Value) -> Option<String> {
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     };
     said.filter(|text| !text.is_empty())
-}
-
-fn number(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// The text of a page: without tags, scripts and runs of blanks.

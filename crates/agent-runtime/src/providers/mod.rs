@@ -13,12 +13,15 @@ mod history;
 pub mod http;
 mod learn;
 pub mod link;
+mod numbers;
 mod objects;
 pub mod openai_chat;
 pub mod openai_responses;
 mod reader;
 mod reading;
 pub mod sse;
+#[cfg(test)]
+mod stream_table;
 mod surrogates;
 #[cfg(test)]
 mod testing;

@@ -73,10 +73,12 @@ impl<A: Answer> Reader<A> {
         if self.answer.is_done() {
             return Ok(());
         }
-        if let Body::Unknown = self.body
-            && let Some(first) = bytes.iter().find(|byte| !is_blank(**byte))
-        {
-            self.body = match first {
+        let mut bytes = bytes;
+        if let Body::Unknown = self.body {
+            // A byte order mark may come in pieces too, and what was blank so far is gone.
+            let Some(at) = bytes.iter().position(|byte| !is_blank(*byte)) else { return Ok(()) };
+            bytes = &bytes[at..];
+            self.body = match bytes[0] {
                 b'{' | b'[' | b'<' => Body::Json(Vec::new()),
                 _ => Body::Events(SseDecoder::new(MAX_EVENT)),
             };
@@ -108,7 +110,7 @@ impl<A: Answer> Reader<A> {
         }
         match std::mem::replace(&mut self.body, Body::Unknown) {
             Body::Unknown => {}
-            Body::Json(body) => answer.take_body(&body, out)?,
+            Body::Json(body) => answer.take_body(String::from_utf8_lossy(&body).as_bytes(), out)?,
             Body::Events(mut decoder) => {
                 let mut result = Ok(());
                 let read = decoder.end(|event| take_event(answer, event, &mut result, out));

@@ -44,14 +44,16 @@ pub(super) fn mark(json: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Reads JSON; the flag says whether lone surrogates in it had to be marked.
+/// Reads JSON, with bytes that are no characters replaced; the flag says whether lone surrogates had to be marked.
 ///
 /// # Errors
 /// It is no JSON.
 pub(super) fn read(json: &[u8]) -> Result<(Value, bool), serde_json::Error> {
-    serde_json::from_slice(json).map(|value| (value, false)).or_else(|error| {
-        let marked = mark(json).ok_or(error)?;
-        Ok((serde_json::from_slice(&marked)?, true))
+    serde_json::from_slice(json).map(|value| (value, false)).or_else(|_| {
+        let text = String::from_utf8_lossy(json);
+        let marked = mark(text.as_bytes());
+        let value = serde_json::from_slice(marked.as_deref().unwrap_or(text.as_bytes()))?;
+        Ok((value, marked.is_some()))
     })
 }
 

@@ -1,25 +1,26 @@
 //! What the events of the Messages API mean. An answer is made of blocks (text, reasoning, calls), each with a
 //! beginning, pieces and an end; it is whole once the server has given a stop reason and ended the message.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use session_model::TokenUsage;
 
 use crate::provider::{FinishReason, ModelCall, ModelDelta};
-use crate::providers::arguments::{CallIds, is_object, settle};
+use crate::providers::arguments::{CallIds, as_text, is_object, settle};
 use crate::providers::error::{self, Failure};
+use crate::providers::numbers::whole;
 use crate::providers::objects::{self, Objects};
 use crate::providers::reader::{Answer, push_text, push_thought};
 use crate::providers::surrogates::Joiner;
 
 /// What has been understood of one answer.
 #[derive(Debug)]
-pub(super) struct MessagesAnswer {
+pub(in crate::providers) struct MessagesAnswer {
     agent: String,
     ids: Arc<CallIds>,
-    blocks: BTreeMap<u64, Block>,
+    /// In the order they began.
+    blocks: Vec<Block>,
     usage: Counts,
     finish: Option<FinishReason>,
     is_done: bool,
@@ -29,6 +30,10 @@ pub(super) struct MessagesAnswer {
 /// One block of the answer.
 #[derive(Debug, Default)]
 struct Block {
+    /// Its place as the server counts, which may be anybody's.
+    place: Option<u64>,
+    /// How it was told to begin.
+    told: Value,
     kind: Kind,
     /// The text, the reasoning, or the arguments, as far as it is needed at the end.
     text: String,
@@ -66,11 +71,11 @@ struct Counts {
 
 impl MessagesAnswer {
     /// An answer to `agent`; `ids` are unique among several answers.
-    pub(super) fn new(agent: &str, ids: Arc<CallIds>) -> Self {
+    pub(in crate::providers) fn new(agent: &str, ids: Arc<CallIds>) -> Self {
         Self {
             agent: agent.to_owned(),
             ids,
-            blocks: BTreeMap::new(),
+            blocks: Vec::new(),
             usage: Counts::default(),
             finish: None,
             is_done: false,
@@ -86,9 +91,9 @@ impl MessagesAnswer {
     /// A whole message, as servers send it that did not stream.
     fn take_message(&mut self, message: &Value, marked: bool, out: &mut Vec<ModelDelta>) {
         let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-        for (at, block) in (0..).zip(blocks) {
-            self.start(at, block, marked, out);
-            self.stop(at, out);
+        for block in blocks {
+            self.start(None, block, marked, out);
+            self.stop(None, out);
         }
         self.usage.read(&message["usage"]);
         self.stop_reason(message);
@@ -103,7 +108,14 @@ impl MessagesAnswer {
         });
     }
 
-    fn start(&mut self, at: u64, told: &Value, marked: bool, out: &mut Vec<ModelDelta>) {
+    fn start(&mut self, place: Option<u64>, told: &Value, marked: bool, out: &mut Vec<ModelDelta>) {
+        // Places are reused and missing in the wild: what begins is new, unless it is the last one once more.
+        let again = self.blocks.last().is_some_and(|last| {
+            last.place == place && last.told == *told && last.text.is_empty() && !last.is_ended
+        });
+        if again {
+            return;
+        }
         let word = |member: &str| told[member].as_str().unwrap_or_default();
         let (kind, first) = match word("type") {
             "text" => (Kind::Text, json!({"type": "text_delta", "text": word("text")})),
@@ -117,12 +129,21 @@ impl MessagesAnswer {
             }
             _ => (Kind::Other, Value::Null),
         };
-        self.blocks.insert(at, Block { kind, ..Block::default() });
-        self.extend(at, &first, marked, out);
+        self.blocks.push(Block { place, told: told.clone(), kind, ..Block::default() });
+        self.extend(place, &first, marked, out);
     }
 
-    fn extend(&mut self, at: u64, delta: &Value, marked: bool, out: &mut Vec<ModelDelta>) {
-        let block = self.blocks.entry(at).or_default();
+    /// The block of that place; the last one when none is given.
+    fn find(&mut self, place: Option<u64>) -> Option<&mut Block> {
+        let mut latest = self.blocks.iter_mut().rev();
+        latest.find(|block| place.is_none() || block.place == place)
+    }
+
+    fn extend(&mut self, place: Option<u64>, delta: &Value, marked: bool, out: &mut Vec<ModelDelta>) {
+        if self.find(place).is_none() {
+            self.blocks.push(Block { place, ..Block::default() });
+        }
+        let Some(block) = self.find(place) else { return };
         let word = |member: &str| delta[member].as_str().unwrap_or_default();
         match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => {
@@ -145,23 +166,18 @@ impl MessagesAnswer {
                     signature.push_str(word("signature"));
                 }
             }
-            "input_json_delta" => block.text.push_str(&block.joiner.add(word("partial_json"), marked)),
+            "input_json_delta" => {
+                let piece = as_text(&delta["partial_json"]);
+                block.text.push_str(&block.joiner.add(&piece, marked));
+            }
             _ => {}
         }
     }
 
-    fn stop(&mut self, at: u64, out: &mut Vec<ModelDelta>) {
-        let Some(block) = self.blocks.get_mut(&at) else { return };
+    fn stop(&mut self, place: Option<u64>, out: &mut Vec<ModelDelta>) {
+        let Some(block) = self.find(place) else { return };
         block.is_ended = true;
         block.release(out);
-    }
-
-    fn next_index(&self) -> u64 {
-        self.blocks.last_key_value().map_or(0, |(at, _)| at + 1)
-    }
-
-    fn last_index(&self) -> u64 {
-        self.blocks.last_key_value().map_or(0, |(at, _)| *at)
     }
 }
 
@@ -196,8 +212,7 @@ impl Block {
     /// The call, with its arguments as one text.
     fn call(&self) -> Option<(&str, String)> {
         let Kind::Call { name, input } = &self.kind else { return None };
-        let given = self.text.is_empty() && input.is_object();
-        let arguments = if given { input.to_string() } else { settle(&self.text) };
+        let arguments = if self.text.is_empty() { settle(&as_text(input)) } else { settle(&self.text) };
         (!name.is_empty()).then_some((name, arguments))
     }
 }
@@ -212,7 +227,7 @@ impl Counts {
         ];
         for (member, place) in places {
             // Servers that imitate the API count a part at the beginning and say zero at the end.
-            if let Some(count) = usage[member].as_u64() {
+            if let Some(count) = whole(&usage[member]) {
                 *place = count.max(*place);
                 self.is_told = true;
             }
@@ -233,21 +248,12 @@ impl Objects for MessagesAnswer {
         marked: bool,
         out: &mut Vec<ModelDelta>,
     ) -> Result<(), Failure> {
-        let index = || event["index"].as_u64();
+        let place = whole(&event["index"]);
         match event["type"].as_str().unwrap_or(name) {
             "message_start" => self.usage.read(&event["message"]["usage"]),
-            "content_block_start" => {
-                let at = index().unwrap_or_else(|| self.next_index());
-                self.start(at, &event["content_block"], marked, out);
-            }
-            "content_block_delta" => {
-                let at = index().unwrap_or_else(|| self.last_index());
-                self.extend(at, &event["delta"], marked, out);
-            }
-            "content_block_stop" => {
-                let at = index().unwrap_or_else(|| self.last_index());
-                self.stop(at, out);
-            }
+            "content_block_start" => self.start(place, &event["content_block"], marked, out),
+            "content_block_delta" => self.extend(place, &event["delta"], marked, out),
+            "content_block_stop" => self.stop(place, out),
             "message_delta" => {
                 self.usage.read(&event["usage"]);
                 self.stop_reason(&event["delta"]);
@@ -280,7 +286,7 @@ impl Answer for MessagesAnswer {
     }
 
     fn flush(&mut self, out: &mut Vec<ModelDelta>) {
-        for block in self.blocks.values_mut() {
+        for block in &mut self.blocks {
             block.release(out);
         }
     }
@@ -288,12 +294,12 @@ impl Answer for MessagesAnswer {
     fn close(&mut self, out: &mut Vec<ModelDelta>) {
         let finish = self.finish.unwrap_or(FinishReason::Stop);
         self.flush(out);
-        out.extend(self.blocks.values().filter_map(Block::kept).map(ModelDelta::Kept));
+        out.extend(self.blocks.iter().filter_map(Block::kept).map(ModelDelta::Kept));
         // Nobody can tell whether the call that was being written at the limit is whole, though its block is ended.
-        let cut = (finish == FinishReason::Length).then(|| self.last_index());
-        for (at, block) in &self.blocks {
+        let cut = self.blocks.len().checked_sub(1).filter(|_| finish == FinishReason::Length);
+        for (at, block) in self.blocks.iter().enumerate() {
             let Some((name, arguments)) = block.call() else { continue };
-            let is_whole = Some(*at) != cut && (block.is_ended || is_object(&arguments));
+            let is_whole = Some(at) != cut && (block.is_ended || is_object(&arguments));
             if is_whole {
                 out.push(ModelDelta::Call(ModelCall {
                     id: self.ids.mint(),
@@ -308,7 +314,7 @@ impl Answer for MessagesAnswer {
     }
 
     fn broken_off(&self) -> Failure {
-        let in_call = self.blocks.values().any(|block| block.call().is_some());
+        let in_call = self.blocks.iter().any(|block| block.call().is_some());
         match &self.junk {
             Some(junk) if self.blocks.is_empty() => error::malformed(&self.agent, junk),
             Some(_) | None if in_call => {

@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use reqwest::header::HeaderName;
 use serde_json::{Map, Value};
 
-use self::answer::MessagesAnswer;
+pub(super) use self::answer::MessagesAnswer;
 use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
 use crate::providers::arguments::CallIds;
 use crate::providers::auth::Secret;

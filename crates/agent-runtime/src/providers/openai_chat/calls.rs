@@ -139,7 +139,8 @@ impl Calls {
 /// had to be marked (reading a chunk does not look into its arguments).
 fn text_of(arguments: Option<&RawValue>) -> (Cow<'_, str>, bool) {
     let Some(raw) = arguments.map(RawValue::get) else { return (Cow::Borrowed(""), false) };
-    if raw.starts_with(['{', '[']) {
+    if !raw.starts_with('"') {
+        let raw = if raw == "null" { "" } else { raw };
         return (Cow::Borrowed(raw), false);
     }
     if let Ok(Text(text)) = serde_json::from_str(raw) {
@@ -151,14 +152,18 @@ fn text_of(arguments: Option<&RawValue>) -> (Cow<'_, str>, bool) {
 
 /// Adds a piece to a name. Servers send the name once, in pieces, or whole in every chunk.
 fn merge_name(name: &mut String, piece: &str, offered: &[ToolSchema]) {
+    let piece = piece.trim();
     if piece.is_empty() {
         return;
     }
     let joined = format!("{name}{piece}");
     let knows = |wanted: &str| offered.iter().any(|tool| tool.name == wanted);
     let leads = offered.iter().any(|tool| tool.name.starts_with(&joined));
+    let grows = piece.len() > name.len() && piece.starts_with(name.as_str());
     if name.is_empty() || leads {
         *name = joined;
+    } else if grows && knows(piece) {
+        piece.clone_into(name);
     } else if knows(name) || name == piece {
         // Repeated, or noise after a whole name.
     } else if knows(piece) || piece.starts_with(name.as_str()) {

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::providers::surrogates;
+use crate::providers::{numbers, surrogates};
 
 /// `chat.completion.chunk`, `chat.completion`, or an error object.
 #[derive(Debug, Default, Deserialize)]
@@ -28,6 +28,17 @@ pub(super) struct Chunk<'a> {
     pub(super) message: Text<'a>,
     #[serde(borrow)]
     pub(super) detail: Option<&'a RawValue>,
+    /// Where one service keeps its token counts.
+    #[serde(borrow)]
+    pub(super) x_groq: Option<Vendor<'a>>,
+}
+
+/// A service's own member.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Vendor<'a> {
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
 }
 
 /// One choice; `delta` when streamed, `message` when whole.
@@ -43,6 +54,9 @@ pub(super) struct Choice<'a> {
     pub(super) finish_reason: Text<'a>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
+    /// Token counts, in answers of some services.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
 }
 
 /// What the model said, or a piece of it.
@@ -50,11 +64,13 @@ pub(super) struct Choice<'a> {
 #[serde(default)]
 pub(super) struct Message<'a> {
     #[serde(borrow)]
-    pub(super) content: Text<'a>,
+    pub(super) content: Content<'a>,
     #[serde(borrow)]
     pub(super) reasoning_content: Text<'a>,
     #[serde(borrow)]
     pub(super) reasoning: Text<'a>,
+    #[serde(borrow)]
+    pub(super) thinking: Text<'a>,
     #[serde(borrow)]
     pub(super) reasoning_details: Text<'a>,
     #[serde(borrow)]
@@ -100,68 +116,92 @@ impl Text<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor).map(Text)
+        let Content { text, thought } = Content::deserialize(deserializer)?;
+        Ok(if text.0.is_empty() { thought } else { text })
     }
 }
 
-struct TextVisitor;
+/// A string, or parts of text and of reasoning; anything else reads as nothing.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Content<'a> {
+    pub(super) text: Text<'a>,
+    pub(super) thought: Text<'a>,
+}
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
+impl<'a> Content<'a> {
+    fn of(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { text: Text(text.into()), thought: Text::default() }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
+        Ok(Content::of(text))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
+        Ok(Content::of(text.to_owned()))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
+        Ok(Content::default())
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
+        Ok(Content::default())
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
+        Ok(Content::default())
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
+        Ok(Content::default())
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
+        Ok(Content::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        let mut joined = Cow::Borrowed("");
-        while let Some(Text(part)) = parts.next_element()? {
-            if joined.is_empty() {
-                joined = part;
-            } else {
-                joined.to_mut().push_str(&part);
+        let mut joined = Content::default();
+        while let Some(part) = parts.next_element::<Content<'de>>()? {
+            for (whole, part) in [(&mut joined.text.0, part.text.0), (&mut joined.thought.0, part.thought.0)]
+            {
+                if whole.is_empty() {
+                    *whole = part;
+                } else {
+                    whole.to_mut().push_str(&part);
+                }
             }
         }
         Ok(joined)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut part: A) -> Result<Self::Value, A::Error> {
-        let mut text = Cow::Borrowed("");
+        let mut read = Content::default();
         while let Some(key) = part.next_key::<Text<'de>>()? {
             match key.0.as_ref() {
-                "text" => text = part.next_value::<Text<'de>>()?.0,
+                "text" => read.text = part.next_value()?,
+                "thinking" | "summary" => read.thought = part.next_value()?,
                 _ => drop(part.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(text)
+        Ok(read)
     }
 }
 
@@ -172,23 +212,12 @@ pub(super) struct Int(pub(super) Option<u64>);
 impl<'de> Deserialize<'de> for Int {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?.get();
-        let number = raw.trim_matches('"');
-        Ok(Self(number.parse().ok().or_else(|| whole(number.parse().ok()?))))
+        Ok(Self(numbers::parse(raw.trim_matches('"'))))
     }
 }
 
-/// `12.0` as 12.
-fn whole(number: f64) -> Option<u64> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked: a whole number below 2^53"
-    )]
-    (number >= 0.0 && number.fract() == 0.0 && number < 9.0e15).then_some(number as u64)
-}
-
-/// Reads a chunk. What the fast path refuses is put into shape in `scratch` and read from there; the flag says
-/// whether lone surrogates were marked (see [`surrogates`]).
+/// Reads a chunk. What the fast path refuses is put into shape in `scratch` and read from there: odd types, bytes that
+/// are no characters. The flag says whether lone surrogates were marked (see [`surrogates`]).
 ///
 /// # Errors
 /// `data` is no JSON object at all.
@@ -199,16 +228,16 @@ pub(super) fn read<'a>(
     if let Ok(chunk) = serde_json::from_slice(data) {
         return Ok((chunk, false));
     }
-    let marked = surrogates::mark(data);
-    let mut value: Value = serde_json::from_slice(marked.as_deref().unwrap_or(data))?;
+    let (mut value, marked) = surrogates::read(data)?;
     straighten(&mut value);
     *scratch = serde_json::to_vec(&value)?;
-    Ok((serde_json::from_slice(scratch)?, marked.is_some()))
+    Ok((serde_json::from_slice(scratch)?, marked))
 }
 
 /// Removes members whose shape makes no sense where they stand.
 fn straighten(chunk: &mut Value) {
     keep(chunk, "choices", Value::is_array);
+    keep(chunk, "x_groq", Value::is_object);
     let Some(choices) = chunk.get_mut("choices").and_then(Value::as_array_mut) else { return };
     choices.retain(Value::is_object);
     for choice in choices {

@@ -5,6 +5,9 @@
 mod calls;
 mod chunk;
 mod inline;
+#[cfg(test)]
+mod inline_tests;
+mod marks;
 pub mod probe;
 #[cfg(test)]
 mod provider_tests;
@@ -23,7 +26,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use self::stream::ChatAnswer;
+pub(super) use self::stream::ChatAnswer;
 pub use self::stream::ChatStream;
 use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
 use crate::providers::arguments::CallIds;

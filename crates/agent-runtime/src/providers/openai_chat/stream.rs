@@ -27,7 +27,7 @@ pub struct ChatStream(Reader<ChatAnswer>);
 
 /// What has been understood.
 #[derive(Debug)]
-pub(super) struct ChatAnswer {
+pub(in crate::providers) struct ChatAnswer {
     agent: String,
     ids: Arc<CallIds>,
     calls: Calls,
@@ -169,7 +169,7 @@ impl Answer for ChatAnswer {
 
 impl ChatAnswer {
     /// An answer to `agent`; `ids` are unique among several answers.
-    pub(super) fn new(agent: &str, offered: Arc<[ToolSchema]>, ids: Arc<CallIds>) -> Self {
+    pub(in crate::providers) fn new(agent: &str, offered: Arc<[ToolSchema]>, ids: Arc<CallIds>) -> Self {
         Self {
             agent: agent.to_owned(),
             ids,
@@ -221,9 +221,9 @@ impl ChatAnswer {
         for choice in ours {
             self.take_choice(choice, marked)?;
         }
-        if let Some(usage) = chunk.usage.and_then(usage::read) {
-            self.usage = Some(usage);
-        }
+        let places = [chunk.usage, chunk.x_groq.as_ref().and_then(|vendor| vendor.usage)];
+        let places = choices.iter().map(|choice| choice.usage).chain(places);
+        self.usage = places.flatten().filter_map(usage::read).next_back().or(self.usage);
         if let Some(error) = chunk.error.filter(|raw| error::is_said(raw)) {
             return Err(error::reported(&self.agent, error));
         }
@@ -253,9 +253,9 @@ impl ChatAnswer {
             return Ok(());
         };
         let refused = self.finish == Some(FinishReason::Refusal);
-        let reason = match reason {
-            "length" | "max_tokens" | "MAX_TOKENS" => FinishReason::Length,
-            "content_filter" | "refusal" | "SAFETY" => FinishReason::Refusal,
+        let reason = match reason.to_ascii_lowercase().as_str() {
+            "length" | "max_tokens" | "max_output_tokens" | "model_length" => FinishReason::Length,
+            "content_filter" | "refusal" | "safety" => FinishReason::Refusal,
             "error" => return Err(error::reported_text(&self.agent, b"an error without a description")),
             "abort" | "cancelled" => return Err(error::truncated(&self.agent, "the server aborted it")),
             _ if refused => FinishReason::Refusal,
@@ -266,7 +266,8 @@ impl ChatAnswer {
     }
 
     fn take_message(&mut self, message: &Message<'_>, marked: bool) {
-        let thoughts = [&message.reasoning_content, &message.reasoning, &message.reasoning_details];
+        let Message { reasoning_content, reasoning, thinking, reasoning_details, content, .. } = message;
+        let thoughts = [reasoning_content, reasoning, thinking, reasoning_details, &content.thought];
         if let Some(thought) = thoughts.into_iter().find_map(|text| text.some()) {
             let thought = self.reasoning.add(thought, marked);
             if let Some(thoughts) = &mut self.thoughts {
@@ -274,7 +275,7 @@ impl ChatAnswer {
             }
             push_thought(&mut self.segments, &thought);
         }
-        if let Some(text) = message.content.some() {
+        if let Some(text) = content.text.some() {
             let text = self.content.add(text, marked);
             self.inline.push(&text, &mut self.segments);
         }

@@ -1,5 +1,5 @@
 //! Tool calls that a model wrote into its text, because its server did not take them out: Hermes and Qwen tags,
-//! Gemma's and Mistral's markers, fenced or bare JSON. Pure functions over the text from a possible start on;
+//! Gemma's and Mistral's markers, messages of channels, fenced or bare JSON. Pure functions over the text from a possible start on;
 //! the answer is text unless it names a tool on offer.
 //!
 //! Tags count anywhere in prose. Fenced and bare JSON count only as the whole of an answer: within one they are
@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::marks::{self, Header};
 use crate::provider::ToolSchema;
 
 /// The longest call in text.
@@ -51,6 +52,13 @@ pub(super) fn examine(text: &str, opens: bool, seen: usize, tools: &[ToolSchema]
     if text.starts_with(MISTRAL) {
         return bounded(text, MISTRAL.len());
     }
+    match marks::header(text) {
+        Some(Header::Whole { length, recipient: Some(name), .. }) => {
+            return examine_message(text, length, name, tools);
+        }
+        Some(Header::Undecided) => return Verdict::Undecided,
+        Some(Header::Whole { recipient: None, .. }) | None => {}
+    }
     if opens {
         let fence = FENCES.iter().find(|fence| text.starts_with(**fence));
         if fence.is_some() || text.starts_with('{') {
@@ -77,6 +85,9 @@ pub(super) fn conclude(text: &str, opens: bool, tools: &[ToolSchema]) -> Option<
     if let Some(rest) = text.strip_prefix(MISTRAL) {
         return mistral(rest, tools);
     }
+    if let Some(Header::Whole { length, recipient: Some(name), .. }) = marks::header(text) {
+        return message_call(&text[length..], name, tools).map(|call| vec![call]);
+    }
     if !opens {
         return None;
     }
@@ -89,7 +100,23 @@ pub(super) fn conclude(text: &str, opens: bool, tools: &[ToolSchema]) -> Option<
 
 /// Whether `text` is the start of a call that the answer's end cut off.
 pub(super) fn is_opened(text: &str) -> bool {
-    text.starts_with(MISTRAL) || TAGS.iter().any(|(open, ..)| text.starts_with(open))
+    let is_message = matches!(marks::header(text), Some(Header::Whole { recipient: Some(_), .. }));
+    is_message || text.starts_with(MISTRAL) || TAGS.iter().any(|(open, ..)| text.starts_with(open))
+}
+
+/// A message of a channel that is for the tool `name`; its header is so long.
+fn examine_message(text: &str, header: usize, name: &str, tools: &[ToolSchema]) -> Verdict {
+    if !tools.iter().any(|tool| tool.name == name) {
+        return Verdict::Text(header);
+    }
+    let body = &text[header..];
+    let Some((end, next)) = marks::message_end(body) else { return bounded(text, header) };
+    let call = message_call(&body[..end], name, tools);
+    call.map_or(Verdict::Text(header), |call| Verdict::Calls(header + next, vec![call]))
+}
+
+fn message_call(body: &str, name: &str, tools: &[ToolSchema]) -> Option<TextCall> {
+    finished(name, &serde_json::from_str(body.trim()).ok()?, tools)
 }
 
 fn bounded(text: &str, least: usize) -> Verdict {
@@ -108,12 +135,33 @@ fn examine_tag(text: &str, tag: (&str, &str, &[&str]), seen: usize, tools: &[Too
     while !body.is_char_boundary(from.min(body.len())) {
         from -= 1;
     }
-    let Some(at) = body[from.min(body.len())..].find(close).map(|at| at + from) else {
-        return bounded(text, open.len());
-    };
-    let end = open.len() + at + close.len();
-    let inner = if open == "<function=" { &text[..end] } else { &body[..at] };
-    parse(inner, tools).map_or(Verdict::Text(open.len()), |calls| Verdict::Calls(end, calls))
+    let from = from.min(body.len());
+    for (at, _) in body[from..].match_indices(close) {
+        let end = open.len() + from + at + close.len();
+        let inner = if open == "<function=" { &text[..end] } else { &body[..from + at] };
+        if let Some(calls) = parse(inner, tools) {
+            return Verdict::Calls(end, calls);
+        }
+        // What closes here may be part of an argument.
+        if !ends_in_string(inner) {
+            return Verdict::Text(open.len());
+        }
+    }
+    bounded(text, open.len())
+}
+
+/// Whether `text` is JSON that stops within a string.
+fn ends_in_string(text: &str) -> bool {
+    let mut in_string = false;
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => drop(bytes.next()),
+            _ => {}
+        }
+    }
+    in_string && text.trim_start().starts_with(['{', '['])
 }
 
 /// Whether `text` begins with the JSON of a call to a tool on offer: yes, not yet to be told, no.
@@ -183,7 +231,8 @@ fn finished(name: &str, arguments: &Value, tools: &[ToolSchema]) -> Option<TextC
     (is_offered && arguments.is_object()).then(|| (name.to_owned(), arguments.to_string()))
 }
 
-/// `<function=name><parameter=key>value</parameter>…</function>`, once or several times.
+/// `<function=name><parameter=key>value</parameter>…</function>`, or with a JSON object for the parameters, once or
+/// several times.
 fn functions(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
     let mut calls = Vec::new();
     let mut rest = text;
@@ -191,6 +240,11 @@ fn functions(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
         let (name, after) = rest.trim_start().strip_prefix("<function=")?.split_once('>')?;
         let (body, after) = after.split_once("</function>")?;
         let tool = tools.iter().find(|tool| tool.name == name.trim())?;
+        if body.trim_start().starts_with('{') {
+            calls.push(finished(&tool.name, &serde_json::from_str(body.trim()).ok()?, tools)?);
+            rest = after;
+            continue;
+        }
         let mut arguments = Map::new();
         let mut fields = body;
         while !fields.trim().is_empty() {
@@ -218,7 +272,7 @@ fn typed(value: &str, key: &str, tool: &ToolSchema) -> Value {
     }
 }
 
-/// `[{"name":…}]`, or `name[ARGS]{…}` once or several times.
+/// `[{"name":…}]`, or `name[ARGS]{…}` (with an id between them or not) once or several times.
 fn mistral(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
     let text = text.trim();
     if text.starts_with(['[', '{']) {
@@ -226,8 +280,8 @@ fn mistral(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
     }
     let calls = text.split(MISTRAL).map(|call| {
         let at = call.find('{')?;
-        let name = call[..at].trim().trim_end_matches("[ARGS]").trim();
-        finished(name, &serde_json::from_str(&call[at..]).ok()?, tools)
+        let name = call[..at].split('[').next().unwrap_or_default();
+        finished(name.trim(), &serde_json::from_str(&call[at..]).ok()?, tools)
     });
     calls.collect()
 }

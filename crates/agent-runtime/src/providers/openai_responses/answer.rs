@@ -8,14 +8,15 @@ use session_model::TokenUsage;
 
 use super::items::{Items, Kind, Name};
 use crate::provider::{FinishReason, ModelCall, ModelDelta};
-use crate::providers::arguments::CallIds;
+use crate::providers::arguments::{CallIds, as_text};
 use crate::providers::error::{self, Failure};
+use crate::providers::numbers::whole;
 use crate::providers::objects::{self, Objects};
 use crate::providers::reader::Answer;
 
 /// What has been understood of one answer.
 #[derive(Debug)]
-pub(super) struct ResponseAnswer {
+pub(in crate::providers) struct ResponseAnswer {
     agent: String,
     ids: Arc<CallIds>,
     items: Items,
@@ -28,7 +29,7 @@ pub(super) struct ResponseAnswer {
 
 impl ResponseAnswer {
     /// An answer to `agent`; `ids` are unique among several answers.
-    pub(super) fn new(agent: &str, ids: Arc<CallIds>) -> Self {
+    pub(in crate::providers) fn new(agent: &str, ids: Arc<CallIds>) -> Self {
         Self {
             agent: agent.to_owned(),
             ids,
@@ -46,10 +47,11 @@ impl ResponseAnswer {
         error::reported_value(&self.agent, error)
     }
 
-    /// A whole response: what was not told in pieces, and how it ended.
+    /// A whole response: what was not told in pieces, and how it ended (`status` where it does not say).
     fn take_response(
         &mut self,
         response: &Value,
+        status: &str,
         marked: bool,
         out: &mut Vec<ModelDelta>,
     ) -> Result<(), Failure> {
@@ -63,20 +65,20 @@ impl ResponseAnswer {
             self.items.end(name, item, marked, out);
         }
         self.usage = counts(&response["usage"]).or(self.usage);
-        match response["status"].as_str() {
-            Some("failed") => Err(self.reported(response)),
-            Some("cancelled") => Err(error::truncated(&self.agent, "the server cancelled it")),
-            Some("incomplete") => {
+        match response["status"].as_str().unwrap_or(status) {
+            "failed" => Err(self.reported(response)),
+            "cancelled" => Err(error::truncated(&self.agent, "the server cancelled it")),
+            "incomplete" => {
                 let reason = &response["incomplete_details"]["reason"];
                 let refused = reason == "content_filter";
                 self.finish = Some(if refused { FinishReason::Refusal } else { FinishReason::Length });
                 Ok(())
             }
-            Some("completed") => {
+            "completed" => {
                 self.finish = Some(FinishReason::Stop);
                 Ok(())
             }
-            Some(_) | None => Ok(()),
+            _ => Ok(()),
         }
     }
 }
@@ -107,28 +109,27 @@ impl Objects for ResponseAnswer {
                 self.items.find(at, Kind::Reasoning).set_apart(out);
             }
             "response.function_call_arguments.delta" => {
-                self.items.find(at, Kind::Call).extend(piece, marked, out);
+                self.items.find(at, Kind::Call).extend(&as_text(&event["delta"]), marked, out);
             }
             "response.function_call_arguments.done" => {
-                self.items.find(at, Kind::Call).arguments(event["arguments"].as_str(), marked);
+                self.items.find(at, Kind::Call).arguments(&event["arguments"], marked);
             }
             "response.completed"
             | "response.incomplete"
             | "response.failed"
             | "response.cancelled"
             | "response.done" => {
-                self.take_response(&event["response"], marked, out)?;
                 // A response without a status is what the event says.
-                let by_name =
-                    if kind == "response.incomplete" { FinishReason::Length } else { FinishReason::Stop };
-                self.finish.get_or_insert(by_name);
+                let by_name = kind.strip_prefix("response.").unwrap_or_default();
+                self.take_response(&event["response"], by_name, marked, out)?;
+                self.finish.get_or_insert(FinishReason::Stop);
                 self.close(out);
             }
             "error" => return Err(self.reported(event)),
             _ if !event["error"].is_null() && event["object"] != "response" => {
                 return Err(self.reported(event));
             }
-            _ if event["object"] == "response" => self.take_response(event, marked, out)?,
+            _ if event["object"] == "response" => self.take_response(event, "", marked, out)?,
             _ => {}
         }
         Ok(())
@@ -199,11 +200,11 @@ impl Answer for ResponseAnswer {
 /// The item that an event is about.
 fn name_of(event: &Value) -> Name<'_> {
     let id = event["item_id"].as_str().or_else(|| event["item"]["id"].as_str());
-    Name { index: event["output_index"].as_u64(), id: id.unwrap_or_default() }
+    Name { index: whole(&event["output_index"]), id: id.unwrap_or_default() }
 }
 
 fn counts(usage: &Value) -> Option<TokenUsage> {
-    let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    let count = |path: &str| usage.pointer(path).and_then(whole);
     let (input, output) = (count("/input_tokens"), count("/output_tokens"));
     if input.is_none() && output.is_none() {
         return None;

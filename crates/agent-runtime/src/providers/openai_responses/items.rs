@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::provider::ModelDelta;
-use crate::providers::arguments::{is_object, settle};
+use crate::providers::arguments::{as_text, is_object, settle};
 use crate::providers::reader::{push_text, push_thought};
 use crate::providers::surrogates::Joiner;
 
@@ -51,8 +51,14 @@ pub(super) struct Item {
     id: String,
     pub(super) kind: Kind,
     name: String,
+    /// What pairs a call with its result at the server.
+    call_id: String,
     /// The text or arguments so far.
     text: String,
+    /// The arguments that came with its beginning.
+    given: String,
+    /// The server told of its beginning.
+    is_begun: bool,
     joiner: Joiner,
     /// The server ended it.
     is_ended: bool,
@@ -76,43 +82,50 @@ impl Items {
 
     /// The item of that name; a new one of `kind` when there is none yet.
     pub(super) fn find(&mut self, name: Name<'_>, kind: Kind) -> &mut Item {
+        let at = self.position(name, kind).unwrap_or_else(|| self.push(name, kind));
+        &mut self.0[at]
+    }
+
+    fn position(&self, name: Name<'_>, kind: Kind) -> Option<usize> {
         // Some servers mint a new id for every event, others count hidden items: an id that is known wins.
         let by_id = self.0.iter().rposition(|item| !name.id.is_empty() && item.id == name.id);
-        let at = by_id.or_else(|| {
+        by_id.or_else(|| {
             self.0.iter().rposition(|item| match name.index {
                 Some(_) => item.index == name.index && item.kind == kind,
                 None => name.id.is_empty() && !item.is_ended && item.kind == kind,
             })
-        });
-        let at = at.unwrap_or_else(|| {
-            self.0.push(Item {
-                index: name.index,
-                id: name.id.to_owned(),
-                kind,
-                name: String::new(),
-                text: String::new(),
-                joiner: Joiner::default(),
-                is_ended: false,
-                status: Status::Untold,
-                kept: None,
-            });
-            self.0.len() - 1
-        });
-        &mut self.0[at]
+        })
+    }
+
+    fn push(&mut self, name: Name<'_>, kind: Kind) -> usize {
+        self.0.push(Item::new(name, kind));
+        self.0.len() - 1
     }
 
     /// An item begins.
     pub(super) fn begin(&mut self, name: Name<'_>, told: &Value) {
-        let item = self.find(name, Kind::of(told));
-        if let Some(name) = told["name"].as_str() {
-            name.clone_into(&mut item.name);
+        let item = self.told(name, told, true);
+        item.is_begun = true;
+        item.given = as_text(&told["arguments"]).into_owned();
+    }
+
+    /// The item that `told` is about: a new one where it cannot be the one of that name.
+    fn told(&mut self, name: Name<'_>, told: &Value, begins: bool) -> &mut Item {
+        let kind = Kind::of(told);
+        let held = self.position(name, kind).filter(|at| !self.0[*at].is_another(name, told, begins));
+        let at = held.unwrap_or_else(|| self.push(name, kind));
+        let item = &mut self.0[at];
+        for (place, member) in [(&mut item.name, "name"), (&mut item.call_id, "call_id")] {
+            if let Some(word) = told[member].as_str() {
+                word.clone_into(place);
+            }
         }
+        item
     }
 
     /// An item is whole; says what was not said in pieces.
     pub(super) fn end(&mut self, name: Name<'_>, told: &Value, marked: bool, out: &mut Vec<ModelDelta>) {
-        self.begin(name, told);
-        let item = self.find(name, Kind::of(told));
+        let item = self.told(name, told, false);
         item.is_ended = true;
         item.status = match told["status"].as_str() {
             Some("completed") => Status::Whole,
@@ -135,7 +148,7 @@ impl Items {
                 let is_encrypted = told["encrypted_content"].as_str().is_some_and(|text| !text.is_empty());
                 item.kept = is_encrypted.then(|| told.clone());
             }
-            Kind::Call => item.arguments(told["arguments"].as_str(), marked),
+            Kind::Call => item.arguments(&told["arguments"], marked),
             Kind::Other => {}
         }
         item.release(out);
@@ -155,7 +168,7 @@ impl Items {
     pub(super) fn calls(&self, cut: bool) -> impl Iterator<Item = (&str, String)> {
         let last = self.0.len().saturating_sub(1);
         self.0.iter().enumerate().filter_map(move |(at, item)| {
-            let arguments = settle(&item.text);
+            let arguments = settle(if item.text.is_empty() { &item.given } else { &item.text });
             let ended = item.is_ended || (!cut && is_object(&arguments));
             // Nobody can tell whether what was being written at the limit is whole, unless the server says so.
             let is_whole = match item.status {
@@ -170,6 +183,45 @@ impl Items {
 }
 
 impl Item {
+    fn new(name: Name<'_>, kind: Kind) -> Self {
+        Self {
+            index: name.index,
+            id: name.id.to_owned(),
+            kind,
+            name: String::new(),
+            call_id: String::new(),
+            text: String::new(),
+            given: String::new(),
+            is_begun: false,
+            joiner: Joiner::default(),
+            is_ended: false,
+            status: Status::Untold,
+            kept: None,
+        }
+    }
+
+    /// Whether what is told under this item's name must be another one. Servers reuse places and ids.
+    fn is_another(&self, name: Name<'_>, told: &Value, begins: bool) -> bool {
+        let differs = |held: &str, member: &str| {
+            let word = told[member].as_str().unwrap_or_default();
+            !held.is_empty() && !word.is_empty() && held != word
+        };
+        if differs(&self.name, "name") || differs(&self.call_id, "call_id") {
+            return true;
+        }
+        if !begins {
+            let moved = name.index.is_some() && self.index.is_some() && name.index != self.index;
+            return self.is_ended && moved && *as_text(&told["arguments"]) != self.text;
+        }
+        let is_same = match (self.id.as_str(), name.id) {
+            ("", "") => self.index.is_some() && self.index == name.index,
+            (held, id) => {
+                held == id || (!self.call_id.is_empty() && told["call_id"] == self.call_id.as_str())
+            }
+        };
+        self.is_begun && (self.is_ended || !is_same)
+    }
+
     /// More of the item.
     pub(super) fn extend(&mut self, piece: &str, marked: bool, out: &mut Vec<ModelDelta>) {
         let piece = self.joiner.add(piece, marked).into_owned();
@@ -202,10 +254,13 @@ impl Item {
     }
 
     /// The arguments as a whole.
-    pub(super) fn arguments(&mut self, whole: Option<&str>, marked: bool) {
-        let Some(whole) = whole.filter(|whole| !whole.is_empty()) else { return };
+    pub(super) fn arguments(&mut self, whole: &Value, marked: bool) {
+        let whole = as_text(whole);
+        if whole.is_empty() {
+            return;
+        }
         let mut joiner = Joiner::default();
-        self.text = joiner.add(whole, marked).into_owned();
+        self.text = joiner.add(&whole, marked).into_owned();
         self.text.extend(joiner.end());
         self.joiner = Joiner::default();
         self.is_ended = true;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use self::answer::ResponseAnswer;
+pub(super) use self::answer::ResponseAnswer;
 use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
 use crate::providers::arguments::CallIds;
 use crate::providers::extras::{Extras, Options};

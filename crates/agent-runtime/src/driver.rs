@@ -9,6 +9,7 @@ use session_model::{Content, Entry, Grant, SessionId, StopReason, TokenUsage, Tu
 use crate::io::{Interrupted, TurnIo};
 use crate::mode::SharedMode;
 use crate::provider::ProviderError;
+use crate::rules::Rules;
 
 /// Runs turns. Says everything through `io`, ends when it returns.
 #[async_trait]
@@ -50,6 +51,8 @@ pub struct Permissions {
     pub grants: Vec<Grant>,
     /// Commands `bash` may run unasked, as configured (`bash_allowed_patterns`).
     pub bash_patterns: Vec<String>,
+    /// What the configuration denies, has asked and allows.
+    pub rules: Rules,
 }
 
 /// How a turn ended.

@@ -27,6 +27,8 @@ use crate::driver::{Permissions, TurnError, TurnInput};
 use crate::gate::{self, Denial, Ruling, Verdict};
 use crate::io::Interrupted;
 use crate::provider::ModelCall;
+use crate::rules::Subject;
+use crate::tools::support::blocking;
 use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, Workspace};
 
 /// What came of a batch.
@@ -207,7 +209,14 @@ impl<'a> Batch<'a> {
     async fn ask(&mut self, call: &mut Call) -> Result<(), TurnError> {
         let State::Ready(ready) = &call.state else { return Ok(()) };
         let name = ready.tool.spec().schema.name.clone();
-        let ask = match gate::decide(&name, &ready.args, &ready.plan.approval, &self.permissions) {
+        let subject = match self.subject(ready).await {
+            Ok(subject) => subject,
+            Err(reason) => {
+                call.state = State::Refused(ToolOutput::failed(reason));
+                return Ok(());
+            }
+        };
+        let ask = match gate::decide(&subject, &ready.plan.approval, &self.permissions) {
             Verdict::Allowed => return Ok(()),
             Verdict::Ask(ask) => ask.into_owned(),
             Verdict::Denied(denial) => return self.deny(call, &denial).await,
@@ -219,6 +228,13 @@ impl<'a> Batch<'a> {
             Ruling::Always => self.grant(&name, &ask).await,
             Ruling::Denied(denial) => self.deny(call, &denial).await,
         }
+    }
+
+    /// Looks at a call for the gate, which may follow links on a slow disk.
+    async fn subject(&self, ready: &Ready) -> Result<Subject, String> {
+        let (tool, args) = (Arc::clone(&ready.tool), ready.args.clone());
+        let (plan, workspace) = (ready.plan.clone(), self.workspace.clone());
+        blocking(move || Ok(Subject::look(&*tool, &args, &plan, &workspace))).await
     }
 
     async fn grant(&mut self, tool: &str, ask: &ApprovalAsk) -> Result<(), TurnError> {
@@ -314,6 +330,7 @@ impl<'a> Batch<'a> {
         let io = self.waits.io();
         let cancel = io.cancel_token().child_token();
         let cx = ToolCx::new(self.workspace.clone(), id.clone(), cancel.clone(), Some(io.clone()))
+            .with_rules(self.permissions.rules.clone())
             .for_plan(&ready.plan);
         let name = &ready.tool.spec().schema.name;
         let limit = self.limit(&*ready.tool);

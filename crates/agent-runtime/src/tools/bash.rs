@@ -9,14 +9,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use session_model::{Content, GrantScope, ToolContent, ToolKind};
+use session_model::{Content, ToolContent, ToolKind};
 
-use super::command_prefix::prefix_of;
+use super::command::{Command, push_new};
 use super::support::{blocking, spec, title};
 use super::text::{Clip, Utf8Pieces, head, is_deceptive, strip_escapes};
-use super::{
-    Approval, ApprovalAsk, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, shell,
-};
+use super::{Approval, ApprovalAsk, Args, CallPlan, Tool, ToolCx, ToolOutput, ToolSpec, Workspace};
 use crate::io::Interrupted;
 use crate::process::{self, Background, Leader, MergedOutput};
 
@@ -141,11 +139,9 @@ impl Request {
         let text = head(&self.command, ASKED_BYTES);
         let cut = if text.len() < self.command.len() { "\n[… the command is longer …]" } else { "" };
         let mut description = format!("{text}{cut}\nin {}", workspace.cwd.display());
-        let (scopes, outside) = self.scopes(workspace);
-        for place in outside {
-            // Writing to a string cannot fail.
-            let _ = write!(description, "\nnames {place}, outside the session's folders");
-        }
+        let looked = Command::look(&self.command, workspace);
+        remark(&looked, &mut description);
+        let scopes = looked.scopes();
         if self.command.chars().any(|c| is_deceptive(c) && !matches!(c, '\n' | '\t')) {
             description.push_str("\ncontains invisible characters or such that change the order of reading");
         }
@@ -157,49 +153,28 @@ impl Request {
             preview: if whole { Vec::new() } else { vec![preview] },
         }
     }
-
-    /// What "always" would grant, and the places outside the roots that the command names. A command that is
-    /// not simple, or has no narrow prefix, cannot be allowed for always.
-    fn scopes(&self, workspace: &Workspace) -> (Vec<GrantScope>, Vec<String>) {
-        let words = shell::words(&self.command).unwrap_or_default();
-        let (mut scopes, mut outside) = (Vec::new(), Vec::new());
-        for path in words.iter().skip(1).flat_map(|word| paths_in(word)) {
-            match Place::resolve(workspace, path) {
-                Ok(place) if place.inside => {}
-                Ok(place) => {
-                    push_new(&mut outside, place.shown.display().to_string());
-                    push_new(&mut scopes, place.outside_scope());
-                }
-                // Not to be judged (a home folder, a loop of links): then not for always.
-                Err(_) => return (Vec::new(), vec![path.to_owned()]),
-            }
-        }
-        match prefix_of(&self.command) {
-            Some(prefix) => scopes.insert(0, GrantScope::CommandPrefix(prefix)),
-            None => scopes.clear(),
-        }
-        (scopes, outside)
-    }
 }
 
-fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
+/// Says what is unusual about a command.
+fn remark(command: &Command, description: &mut String) {
+    let parts = match &command.parts {
+        Ok(parts) => parts,
+        Err(reason) => {
+            // Writing to a string cannot fail.
+            let _ = write!(description, "\nwhat it may run cannot be told: {reason}");
+            return;
+        }
+    };
+    let mut outside = Vec::new();
+    for place in parts.iter().flat_map(|part| &part.outside) {
+        push_new(&mut outside, place.path.display().to_string());
     }
-}
-
-/// The parts of an argument that may be a path: all of it, what follows an option's name, or its letter.
-fn paths_in(word: &str) -> impl Iterator<Item = &str> {
-    let is_option = word.starts_with('-');
-    let marks = ["/", "~", ".."].into_iter().filter_map(|mark| word.find(mark)).min();
-    let starts = [
-        (!is_option).then_some(0),
-        word.find('=').map(|at| at + 1),
-        marks.filter(|_| is_option),
-        (is_option && word.is_char_boundary(2)).then_some(2),
-    ];
-    let parts = starts.into_iter().flatten().filter_map(|at| word.get(at..));
-    parts.filter(|part| !part.is_empty() && *part != "/dev/null")
+    for place in outside {
+        let _ = write!(description, "\nnames {place}, outside the session's folders");
+    }
+    for written in parts.iter().flat_map(|part| &part.writes) {
+        let _ = write!(description, "\nwrites to {}", written.text);
+    }
 }
 
 /// How a command came to its end.

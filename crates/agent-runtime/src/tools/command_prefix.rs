@@ -180,8 +180,12 @@ const INTERPRETERS: &[&str] = &["deno", "node", "php", "pypy", "python", "ruby"]
 /// The prefix that "always" would allow for `command`; none when it is not simple or no prefix is narrow.
 #[must_use]
 pub fn prefix_of(command: &str) -> Option<String> {
-    let words = words(command)?;
-    let count = prefix_words(&words)?;
+    prefix_of_words(&words(command)?)
+}
+
+/// The same, for a command's words.
+pub(crate) fn prefix_of_words(words: &[String]) -> Option<String> {
+    let count = prefix_words(words)?;
     let prefix = words.get(..count)?;
     prefix.iter().all(|word| is_label(word)).then(|| prefix.join(" "))
 }

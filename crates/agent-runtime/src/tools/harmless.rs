@@ -2,21 +2,19 @@
 //! program known, and no argument may make that program write or run anything. Pure; where its paths lead is judged
 //! elsewhere.
 
-use super::shell::words;
-
 /// Programs that only print, whatever their arguments.
 const LOOKERS: &[&str] = &[
     "basename", "cat", "cmp", "cut", "df", "diff", "dirname", "du", "echo", "egrep", "false", "fgrep",
-    "grep", "head", "id", "ls", "nl", "od", "printf", "pwd", "readlink", "realpath", "seq", "stat",
-    "strings", "tail", "tr", "true", "uname", "wc", "which", "whoami",
+    "grep", "head", "id", "ls", "nl", "od", "pwd", "readlink", "realpath", "seq", "stat", "strings", "tail",
+    "tr", "true", "uname", "wc", "which", "whoami",
 ];
 
-/// Whether running `command` can do no more than print something.
+/// Whether a command of these words can do no more than print something, or go to another folder.
 #[must_use]
-pub(crate) fn is_harmless(command: &str) -> bool {
-    let Some(words) = words(command) else { return false };
+pub(crate) fn is_harmless(words: &[String]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     match program.as_str() {
+        "cd" => arguments.len() == 1 && !arguments[0].starts_with('-'),
         // `-s` and a bare date set the clock, `-f` reads dates from a file: only a format and the zone.
         "date" => arguments.iter().all(|word| word.starts_with('+') || word == "-u"),
         // `-C` writes a compiled table.
@@ -25,13 +23,19 @@ pub(crate) fn is_harmless(command: &str) -> bool {
         "tree" => arguments.iter().all(|word| !word.starts_with('-') || word == "-a"),
         // A preprocessor is a program to run.
         "rg" => !arguments.iter().any(|word| word.starts_with("--pre") || word.starts_with("--hostname-bin")),
+        // Assigns a variable, which may be one that decides what runs next.
+        "printf" => !arguments.first().is_some_and(|word| word.starts_with("-v")),
         program => LOOKERS.contains(&program),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_harmless;
+    use crate::tools::shell::words;
+
+    fn is_harmless(command: &str) -> bool {
+        words(command).is_some_and(|words| super::is_harmless(&words))
+    }
 
     #[test]
     #[cfg(unix)]
@@ -48,6 +52,7 @@ mod tests {
             "tree -a src",
             "rg -n todo",
             "  pwd  ",
+            "printf '%s' x",
         ] {
             assert!(is_harmless(command), "{command}");
         }
@@ -71,6 +76,8 @@ mod tests {
             "file -C -m x",
             "tree -o x",
             "tree -ao x",
+            "printf -v PATH x",
+            "printf -vPATH x",
             "rg --pre ./x todo",
             "rg --pre=./x todo",
             "sort -o x y",

@@ -5,6 +5,7 @@ mod anchored;
 mod apply_patch;
 mod args;
 mod bash;
+pub(crate) mod command;
 pub mod command_prefix;
 mod edit_file;
 mod grep;
@@ -12,17 +13,21 @@ pub(crate) mod harmless;
 mod list_dir;
 mod nearest;
 mod patch;
-mod paths;
+pub(crate) mod paths;
 mod read_file;
 mod read_many;
 pub mod registry;
 mod replace;
+mod risky;
+mod script;
+pub(crate) mod script_word;
 mod search;
 pub mod shell;
-mod support;
+pub(crate) mod support;
 #[cfg(test)]
 mod tests;
 mod text;
+pub(crate) mod wrappers;
 mod write_file;
 
 use std::path::{Path, PathBuf};
@@ -34,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::ToolSchema;
+use crate::rules::{Origin, Rules};
 
 pub use registry::ToolRegistry;
 
@@ -133,6 +139,7 @@ pub struct ToolCx {
     pub cancel: CancellationToken,
     io: Option<TurnIo>,
     planned: Option<Vec<PathBuf>>,
+    rules: Rules,
 }
 
 impl ToolCx {
@@ -144,7 +151,19 @@ impl ToolCx {
         cancel: CancellationToken,
         io: Option<TurnIo>,
     ) -> Self {
-        Self { workspace, call, cancel, io, planned: None }
+        Self { workspace, call, cancel, io, planned: None, rules: Rules::default() }
+    }
+
+    /// The same, with the rules that keep files from tools which look through many.
+    #[must_use]
+    pub fn with_rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// What tells, for this call of `tool`, the files that a rule keeps from it.
+    pub(crate) fn hidden(&self, tool: &'static str) -> impl Fn(&Path) -> bool + '_ {
+        let origin = self.rules.restrict().then(|| Origin::of(&self.workspace));
+        move |path| origin.as_ref().is_some_and(|origin| self.rules.hides(tool, path, origin))
     }
 
     /// The same, held to `plan`: a call may touch what its plan named, and a change only that. Without a plan

@@ -17,7 +17,7 @@ const MAX_LINKS: usize = 40;
 
 /// Folders inside the roots whose files steer programs (hooks, what may run unasked): changing one is always
 /// asked.
-const STEERING: [&str; 2] = [".git", OWN];
+pub(crate) const STEERING: [&str; 2] = [".git", OWN];
 
 /// The folder with milk's configuration: also looking into it is always asked.
 const OWN: &str = ".milk";
@@ -131,13 +131,22 @@ impl Place {
 
     fn steering_folder(&self) -> Option<&'static str> {
         let judged = if self.inside { self.real.strip_prefix(&self.anchor).ok()? } else { &self.real };
-        judged.components().find_map(|part| {
-            let part = part.as_os_str().to_string_lossy();
-            // Some file systems ignore case, and some ignore dots or spaces at the end.
-            let part = part.trim_end_matches(['.', ' ']);
-            STEERING.into_iter().find(|name| name.eq_ignore_ascii_case(part))
-        })
+        steering_in(judged)
     }
+}
+
+/// Whether a path leads into a folder whose files steer programs.
+pub(crate) fn steers(path: &Path) -> bool {
+    steering_in(path).is_some()
+}
+
+fn steering_in(path: &Path) -> Option<&'static str> {
+    path.components().find_map(|part| {
+        let part = part.as_os_str().to_string_lossy();
+        // Some file systems ignore case, and some ignore dots or spaces at the end.
+        let part = part.trim_end_matches(['.', ' ']);
+        STEERING.into_iter().find(|name| name.eq_ignore_ascii_case(part))
+    })
 }
 
 fn check_text(text: &str) -> Result<(), String> {
@@ -153,6 +162,11 @@ fn check_text(text: &str) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Where an absolute path leads once every link is followed, where that can be told.
+pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
+    follow(path).ok()
 }
 
 /// Where an absolute path leads once every link is followed. What does not exist yet is kept as it is written.

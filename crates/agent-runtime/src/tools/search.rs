@@ -41,7 +41,8 @@ pub(crate) struct Search {
 pub(crate) fn run(search: &Search, place: &Place, cx: &ToolCx) -> Result<String, String> {
     let label = place.label(&cx.workspace);
     let found = std::fs::symlink_metadata(&place.real).map_err(|error| explain(&label, &error))?;
-    let mut hits = Hits { cx, shown: String::new(), matches: 0, full: false, searched: 0, notes: Vec::new() };
+    let mut hits =
+        Hits { cx, shown: String::new(), matches: 0, full: false, searched: 0, hidden: 0, notes: Vec::new() };
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
         .line_terminator(LineTerminator::crlf())
@@ -51,15 +52,21 @@ pub(crate) fn run(search: &Search, place: &Place, cx: &ToolCx) -> Result<String,
         .binary_detection(BinaryDetection::quit(0))
         .build();
     if found.is_dir() {
+        let hidden = cx.hidden("grep");
         for entry in walk(search, &place.real) {
             if hits.full || cx.cancel.is_cancelled() {
                 break;
             }
             // What cannot be entered is not there for this user.
             let Ok(entry) = entry else { continue };
-            if wanted(search, &entry, &place.real) {
-                hits.search(&mut searcher, &search.matcher, &place.below(entry.path()), false);
+            if !wanted(search, &entry, &place.real) {
+                continue;
             }
+            if hidden(entry.path()) {
+                hits.hidden += 1;
+                continue;
+            }
+            hits.search(&mut searcher, &search.matcher, &place.below(entry.path()), false);
         }
     } else {
         hits.search(&mut searcher, &search.matcher, place, true);
@@ -101,6 +108,8 @@ struct Hits<'a> {
     matches: usize,
     full: bool,
     searched: usize,
+    /// Files that rules keep from the search.
+    hidden: usize,
     notes: Vec<String>,
 }
 
@@ -154,6 +163,10 @@ impl Hits<'_> {
                 "[stopped after {} matches; narrow the pattern, path or glob]",
                 self.matches
             );
+        }
+        if self.hidden > 0 {
+            let files = if self.hidden == 1 { "file was" } else { "files were" };
+            let _ = write!(self.shown, "\n[{} {files} not searched, by the user's rules]", self.hidden);
         }
         for note in self.notes.iter().take(10) {
             let _ = write!(self.shown, "\n[{note}]");

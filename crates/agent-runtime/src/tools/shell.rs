@@ -3,6 +3,7 @@
 //! like always ends in a question to the user. Follows POSIX sh; where bash reads a text differently, both
 //! readings must be harmless. Pure.
 
+use super::script::Script;
 use super::text::is_deceptive;
 
 /// Words that make the shell read what follows in another way, or run it.
@@ -16,60 +17,17 @@ const RESERVED: [&str; 30] = [
 /// file names, assignment, comment or second line.
 #[must_use]
 pub fn words(command: &str) -> Option<Vec<String>> {
-    if cfg!(windows) {
-        // cmd.exe reads text in ways of its own.
-        return None;
-    }
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = command.trim_matches([' ', '\t', '\n']).chars();
-    while let Some(c) = chars.next() {
-        match c {
-            ' ' | '\t' => words.extend(word.take()),
-            '#' if word.is_none() => return None,
-            // A variable's name before it makes it an assignment; after the first word it is plain text.
-            '=' | '~' if words.is_empty() => return None,
-            '\'' => single_quoted(&mut chars, word.get_or_insert_default())?,
-            '"' => double_quoted(&mut chars, word.get_or_insert_default())?,
-            '\\' => word.get_or_insert_default().push(chars.next().filter(|c| !is_deceptive(*c))?),
-            c if is_plain(c) => word.get_or_insert_default().push(c),
-            _ => return None,
-        }
-    }
-    words.extend(word);
-    let first = words.first()?;
-    (!first.is_empty() && !RESERVED.contains(&first.as_str())).then_some(words)
+    Script::read(command).ok()?.words().filter(|words| is_a_program(words))
 }
 
-/// Characters that mean themselves outside quotes. Letters beyond ASCII are among them, their spaces are not.
-fn is_plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "_-./:=@%+,~#^".contains(c) || (!c.is_ascii() && c.is_alphanumeric())
-}
-
-fn single_quoted(chars: &mut std::str::Chars<'_>, word: &mut String) -> Option<()> {
-    loop {
-        match chars.next()? {
-            '\'' => return Some(()),
-            c if is_deceptive(c) => return None,
-            c => word.push(c),
-        }
-    }
-}
-
-fn double_quoted(chars: &mut std::str::Chars<'_>, word: &mut String) -> Option<()> {
-    loop {
-        match chars.next()? {
-            '"' => return Some(()),
-            '$' | '`' => return None,
-            '\\' => match chars.next()? {
-                c @ ('$' | '`' | '"' | '\\') => word.push(c),
-                c if is_deceptive(c) => return None,
-                c => word.extend(['\\', c]),
-            },
-            c if is_deceptive(c) => return None,
-            c => word.push(c),
-        }
-    }
+/// Whether the words begin with a program, and not with what the shell itself makes something of.
+pub(crate) fn is_a_program(words: &[String]) -> bool {
+    words.first().is_some_and(|first| {
+        !first.is_empty()
+            && !RESERVED.contains(&first.as_str())
+            && !first.starts_with(['~', '#', '%'])
+            && !first.contains([' ', '\t', '\n', '='])
+    })
 }
 
 /// Whether a permission for `prefix` covers `command`: both are simple commands and the words of the first
@@ -136,7 +94,7 @@ impl Parts {
     }
 }
 
-fn glob_matches(glob: &[char], text: &[char]) -> bool {
+pub(crate) fn glob_matches(glob: &[char], text: &[char]) -> bool {
     let (mut g, mut t) = (0, 0);
     // Where the last star stands, and how far it reaches.
     let mut star: Option<(usize, usize)> = None;

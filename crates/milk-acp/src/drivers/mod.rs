@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use agent_runtime::agent::Summaries;
 use agent_runtime::driver::TurnDriver;
+use agent_runtime::rules::Rules;
 use async_trait::async_trait;
 use session_model::{AgentId, Choice, Route, SessionId, TurnFailure};
 
@@ -68,6 +69,8 @@ pub struct SessionSettings {
     pub by_segment: bool,
     /// Commands `bash` may run unasked.
     pub bash_patterns: Vec<String>,
+    /// What the configuration denies, has asked and allows.
+    pub rules: Rules,
     /// The agents one can choose from; empty when there is no choice.
     pub models: Vec<Choice>,
     /// The one that answers unless the user chooses.
@@ -84,6 +87,7 @@ impl Default for SessionSettings {
             skip_permissions: false,
             by_segment: false,
             bash_patterns: Vec::new(),
+            rules: Rules::default(),
             models: Vec::new(),
             model: None,
             warnings: Vec::new(),

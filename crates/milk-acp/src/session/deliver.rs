@@ -124,6 +124,7 @@ impl Actor {
                 mode: self.mode.clone(),
                 grants: self.grants.clone(),
                 bash_patterns: self.settings.bash_patterns.clone(),
+                rules: self.settings.rules.clone(),
             },
             model: self.options.model().map(str::to_owned),
             unsaved: self.journal.unsaved().to_vec(),

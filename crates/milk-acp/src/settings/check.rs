@@ -69,6 +69,9 @@ const ACP: &[Key] = &[
 ];
 
 const PERMISSIONS: &[Key] = &[
+    ("deny", Kind::Texts),
+    ("ask", Kind::Texts),
+    ("allow", Kind::Texts),
     ("background_timeout_secs", Kind::Int),
     ("background_default", Kind::Word(&["deny", "allow"])),
     ("safety_timeout_secs", Kind::Int),

@@ -22,6 +22,9 @@ pub(super) fn document() -> Map<String, Value> {
         "dangerously_skip_permissions": false,
         "max_background_agents": 3,
         "permissions": {
+            "deny": [],
+            "ask": [],
+            "allow": [],
             "background_timeout_secs": 360,
             "background_default": "deny",
             "safety_timeout_secs": 360,

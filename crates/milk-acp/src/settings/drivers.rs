@@ -13,6 +13,7 @@ use agent_runtime::process::Background;
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
 use agent_runtime::providers::http::HttpClients;
+use agent_runtime::rules::Rules;
 use agent_runtime::tools::ToolRegistry;
 use async_trait::async_trait;
 use session_model::source::Ids;
@@ -248,6 +249,7 @@ impl SessionDrivers for ConfiguredSession {
                 warnings.extend(loaded.settings.agents.iter().filter_map(|agent| custom_prompt(agent).err()));
                 SessionSettings {
                     model: self.drivers.usual(&loaded.settings).map(|agent| agent.name.clone()),
+                    rules: loaded.rules.clone(),
                     ..session_settings(&loaded.settings, warnings)
                 }
             }
@@ -300,6 +302,7 @@ fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettin
         skip_permissions: settings.skip_permissions(),
         by_segment: settings.acp.stream == StreamMode::Segment,
         bash_patterns: settings.bash_allowed_patterns.clone(),
+        rules: Rules::default(),
         models,
         model: None,
         warnings,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use agent_runtime::rules::Rules;
 use serde_json::{Map, Value};
 
 use super::document::{ConfigError, ConfigFile, backup_of, write_private};
@@ -14,7 +15,7 @@ use super::merge::{Layer, Sources, overlay};
 use super::redact::redact;
 use super::view::Settings;
 use super::warning::Warning;
-use super::{check, defaults, trust, validate};
+use super::{check, defaults, rules, trust, validate};
 
 /// How many folders' results are remembered; more than anyone works in at once, and a few KiB each.
 const REMEMBERED: usize = 64;
@@ -53,6 +54,8 @@ struct Stamp {
 pub struct Loaded {
     /// The typed view.
     pub settings: Settings,
+    /// The rules about calls.
+    pub rules: Rules,
     /// What is wrong with it.
     pub warnings: Vec<Warning>,
     /// Where each value comes from.
@@ -166,7 +169,7 @@ impl Loader {
             }
             reading.lay(root, local, Layer::Local, self.home.as_deref());
         }
-        reading.finish(self.global.as_deref(), local)
+        reading.finish(self.global.as_deref(), local, self.home.as_deref())
     }
 
     fn read_global(
@@ -267,11 +270,17 @@ impl Reading {
         self.files.push(FileReport { layer, path: path.to_owned(), state });
     }
 
-    fn finish(mut self, global: Option<&Path>, local: &Path) -> Result<Loaded, ConfigError> {
+    fn finish(
+        mut self,
+        global: Option<&Path>,
+        local: &Path,
+        home: Option<&Path>,
+    ) -> Result<Loaded, ConfigError> {
         let settings = Settings::from_document(self.document.clone()).map_err(|error| {
             ConfigError::Invalid { path: global.unwrap_or(local).to_owned(), reason: error.to_string() }
         })?;
-        for mut warning in validate::validate(&settings) {
+        let (rules, mistakes) = rules::rules(&settings.permissions, home);
+        for mut warning in validate::validate(&settings).into_iter().chain(mistakes) {
             warning.file = match self.sources.of(&warning.key) {
                 Some(Layer::Local) => Some(local.to_owned()),
                 Some(Layer::Global) => global.map(Path::to_owned),
@@ -283,7 +292,7 @@ impl Reading {
         overlay(&mut document, &defaults::document(), Layer::Default, &mut sources);
         overlay(&mut document, &self.document, Layer::Global, &mut sources);
         sources.refine(&self.sources);
-        Ok(Loaded { settings, warnings: self.warnings, sources, files: self.files, document })
+        Ok(Loaded { settings, rules, warnings: self.warnings, sources, files: self.files, document })
     }
 }
 

@@ -1,12 +1,16 @@
 //! Lays one layer of the configuration over another.
 //!
-//! Objects merge member by member; lists replace each other whole, except `mcp_servers`, which merge by name.
+//! Objects merge member by member; lists replace each other whole, except `mcp_servers`, which merge by name, and
+//! the rules under `permissions`, which all hold.
 //! Null never hides a wider value. In the folder's file neither do `0` and the empty string: there they mean
 //! "as usual"; `false` does.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+
+/// Lists of which no layer takes anything away.
+const RULES: [&str; 3] = ["permissions.deny", "permissions.ask", "permissions.allow"];
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,6 +90,12 @@ fn overlay_object(
                 overlay_named(below, above);
                 to.sources.0.insert(path, to.layer);
             }
+            (Some(Value::Array(below)), Value::Array(above)) if RULES.contains(&path.as_str()) => {
+                below.extend(above.iter().filter(|rule| !below.contains(rule)).cloned().collect::<Vec<_>>());
+                if !above.is_empty() {
+                    to.sources.0.insert(path, to.layer);
+                }
+            }
             (None, Value::Object(above)) => {
                 let mut fresh = Map::new();
                 overlay_object(&mut fresh, above, &path, to);
@@ -147,6 +157,11 @@ mod tests {
                 json!({"agents": [{"name": "b"}]}),
             ),
             (json!({"agents": [{"name": "a"}]}), json!({"agents": []}), json!({"agents": []})),
+            (
+                json!({"permissions": {"deny": ["a", "b"], "ask": ["c"]}}),
+                json!({"permissions": {"deny": ["d", "b"], "ask": [], "allow": ["e"]}}),
+                json!({"permissions": {"deny": ["a", "b", "d"], "ask": ["c"], "allow": ["e"]}}),
+            ),
             (
                 json!({"rules": {"a": 1, "b": [1]}}),
                 json!({"rules": {"b": [2]}}),

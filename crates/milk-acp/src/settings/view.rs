@@ -34,6 +34,8 @@ pub struct Settings {
     pub dangerously_skip_permissions: Option<bool>,
     /// Commands `bash` runs unasked.
     pub bash_allowed_patterns: Vec<String>,
+    /// Rules about calls.
+    pub permissions: PermissionSettings,
     /// Rounds of tool calls in one turn, by the integer convention.
     pub local_max_tool_iterations: i64,
     /// Characters of history in one request, by the integer convention.
@@ -52,11 +54,24 @@ impl Default for Settings {
             show_reasoning: None,
             dangerously_skip_permissions: None,
             bash_allowed_patterns: Vec::new(),
+            permissions: PermissionSettings::default(),
             local_max_tool_iterations: 0,
             local_context_budget_chars: 0,
             acp: AcpSettings::default(),
         }
     }
+}
+
+/// Rules about calls as they are written: `tool` or `tool(pattern)`. Those of all layers hold together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct PermissionSettings {
+    /// What may never run.
+    pub deny: Vec<String>,
+    /// What is asked each time.
+    pub ask: Vec<String>,
+    /// What runs unasked.
+    pub allow: Vec<String>,
 }
 
 /// How the protocol is spoken where there is a choice.

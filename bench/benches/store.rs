@@ -115,6 +115,7 @@ fn session(id: &str, folder: &str, used: i64, entries: Vec<Entry>) -> StoredSess
         updated_at: at(used),
         grants: Vec::new(),
         options: serde_json::Map::new(),
+        usage: session_model::SessionUsage::default(),
     };
     StoredSession { meta, entries, damaged: 0 }
 }

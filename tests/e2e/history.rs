@@ -118,6 +118,7 @@ fn meta(id: String, cwd: &std::path::Path, seconds: i64) -> SessionMeta {
         updated_at: at,
         grants: Vec::new(),
         options: serde_json::Map::new(),
+        usage: session_model::SessionUsage::default(),
     }
 }
 

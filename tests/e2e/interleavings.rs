@@ -134,6 +134,7 @@ async fn history(rig: &Rig) -> BTreeMap<String, Vec<String>> {
             | Item::Thought { .. }
             | Item::Tool { .. }
             | Item::Remark { .. }
+            | Item::Compaction { .. }
             | Item::TurnEnd { .. } => None,
         });
         found.insert(id.to_string(), texts.collect());

@@ -305,6 +305,7 @@ async fn imported(rig: &Rig, id: &str) {
         updated_at: at,
         grants: Vec::new(),
         options: serde_json::Map::new(),
+        usage: session_model::SessionUsage::default(),
     };
     rig.store.create(meta).await.expect("created");
     let items = [

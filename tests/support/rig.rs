@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use agent_runtime::agent::{Agent, Summaries};
+use agent_runtime::agent::Agent;
 use agent_runtime::driver::TurnDriver;
 use agent_runtime::scripted::{Line, Scripted};
 use agent_runtime::tools::ToolRegistry;
@@ -56,11 +56,10 @@ impl Rig {
     pub fn build(model: Scripted, settings: SessionSettings, store: Arc<dyn SessionStore>) -> Self {
         let model = Arc::new(model);
         let ids = Arc::new(SequentialIds::default());
-        let summaries = Summaries::default();
-        let agent = Agent::new(Arc::clone(&model) as _, ToolRegistry::builtin(), Arc::clone(&ids) as _)
-            .with_summaries(summaries.clone());
+        let agent =
+            Agent::new(Arc::clone(&model) as _, ToolRegistry::builtin(), Arc::clone(&ids) as _).summarising();
         let agent: Arc<dyn TurnDriver> = Arc::new(agent);
-        let drivers = FixedDriver::new("scripted", agent).with_settings(settings).with_summaries(summaries);
+        let drivers = FixedDriver::new("scripted", agent).with_settings(settings);
         Self::of(model, Arc::new(drivers), store, ids)
     }
 

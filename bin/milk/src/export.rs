@@ -67,6 +67,7 @@ mod tests {
             updated_at: at,
             grants: vec![],
             options: serde_json::Map::new(),
+            usage: session_model::SessionUsage::default(),
         };
         let entry = |item| Entry { turn: TurnId::from("t1"), at, item };
         StoredSession { meta, entries: items.into_iter().map(entry).collect(), damaged: 0 }

@@ -19,6 +19,31 @@ pub trait TurnDriver: Send + Sync + 'static {
     /// # Errors
     /// What made the turn fail; all that was said before stays said.
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError>;
+
+    /// Has all turns of `input.history` but the newest summarised, with `wish` (which may be empty) in mind, and
+    /// answers nothing; `input.prompt` is empty.
+    ///
+    /// # Errors
+    /// Why it came to no end; the history is as it was.
+    async fn compact(&self, _input: TurnInput, _wish: &str, _io: TurnIo) -> Result<Compacted, TurnError> {
+        Ok(Compacted::Unable)
+    }
+}
+
+/// What came of a compaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compacted {
+    /// A summary stands for the oldest turns.
+    Done {
+        /// How many.
+        turns: usize,
+    },
+    /// There is nothing to summarise.
+    Nothing,
+    /// Nobody here can summarise.
+    Unable,
+    /// There is no summary; why, for people.
+    Failed(String),
 }
 
 /// A snapshot of the session for one turn: the turn shares nothing with it.

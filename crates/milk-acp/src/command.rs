@@ -194,6 +194,8 @@ pub struct ClientFeatures {
     pub boolean_options: bool,
     /// Shows notices.
     pub notices: bool,
+    /// Follows compactions.
+    pub compaction: bool,
     /// Shows forms.
     pub elicit_form: bool,
     /// Opens links on request.

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use crate::{Content, MessageId, Route, StopReason, ToolCallUpdate, TurnFailure, TurnId};
+use crate::{
+    CompactionId, Content, MessageId, Route, StopReason, Summary, ToolCallUpdate, TurnFailure, TurnId,
+};
 
 /// One finished item. A session's history is the list of its entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +64,13 @@ pub enum Item {
         id: MessageId,
         /// The text.
         text: String,
+    },
+    /// A summary of earlier turns: for a model it stands in their place from here on. They stay in the history.
+    Compaction {
+        /// Its id, as the client was told.
+        id: CompactionId,
+        /// The summary.
+        summary: Summary,
     },
     /// The end of a turn. A turn without one was cut off by a crash.
     TurnEnd {

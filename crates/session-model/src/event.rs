@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, ConfigOption, Content, ContextUsage, MessageId, Plan, PlanId, ToolCallId, ToolCallUpdate,
-    ToolContent,
+    AgentId, Compaction, ConfigOption, Content, ContextUsage, MessageId, Plan, PlanId, Spent, ToolCallId,
+    ToolCallUpdate, ToolContent,
 };
 
 /// One thing that happened. The list is closed and matched without wildcards: a new member makes the compiler
@@ -42,6 +42,10 @@ pub enum Event {
     Plan(Plan),
     /// A plan that is no more.
     PlanRemoved(PlanId),
+    /// Earlier turns are summarised.
+    Compaction(Compaction),
+    /// A request to a model was made.
+    Spent(Spent),
     /// How full the context is.
     Usage(ContextUsage),
     /// The commands a prompt may begin with, whole list.

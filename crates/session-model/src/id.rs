@@ -67,4 +67,6 @@ ids! {
     AgentId;
     /// A plan shown to the user.
     PlanId;
+    /// One compaction of a session's history; unique in its session.
+    CompactionId;
 }

@@ -7,6 +7,7 @@
 
 mod ask;
 mod change;
+mod compaction;
 mod content;
 mod entry;
 mod event;
@@ -20,14 +21,15 @@ mod usage;
 
 pub use ask::{Answer, Ask, AskOption, AskOptionKind, ElicitAsk, PermissionAsk};
 pub use change::{FileChange, FileOp};
+pub use compaction::{Compaction, CompactionState, Summary};
 pub use content::{Content, EmbeddedResource, ResourceBody, ResourceLink, text_of};
 pub use entry::{Entry, Item};
 pub use event::{
     Command, Event, Foreground, Notice, Role, Route, Severity, StopReason, TurnFailure, Warning,
 };
 pub use grant::{Grant, GrantScope};
-pub use id::{AgentId, AskId, MessageId, OptionId, PlanId, SessionId, ToolCallId, TurnId};
+pub use id::{AgentId, AskId, CompactionId, MessageId, OptionId, PlanId, SessionId, ToolCallId, TurnId};
 pub use option::{Choice, ConfigOption, OptionCategory, OptionInput, OptionKind};
 pub use plan::{Plan, PlanEntry, PlanPriority, PlanStatus};
 pub use tool::{Location, ToolCallUpdate, ToolContent, ToolKind, ToolStatus};
-pub use usage::{ContextUsage, Cost, TokenUsage};
+pub use usage::{AgentUsage, ContextUsage, Cost, SessionUsage, Spent, TokenUsage};

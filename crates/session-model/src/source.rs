@@ -31,6 +31,8 @@ pub enum IdKind {
     ToolCall,
     /// A question.
     Ask,
+    /// A compaction.
+    Compaction,
 }
 
 impl IdKind {
@@ -43,6 +45,7 @@ impl IdKind {
             Self::Message => "msg",
             Self::ToolCall => "call",
             Self::Ask => "ask",
+            Self::Compaction => "compaction",
         }
     }
 }

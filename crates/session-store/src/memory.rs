@@ -230,6 +230,7 @@ pub(crate) fn key_of(entry: &Entry) -> Option<&str> {
         | Item::Thought { .. }
         | Item::Tool { .. }
         | Item::Remark { .. }
+        | Item::Compaction { .. }
         | Item::TurnEnd { .. } => None,
     }
 }
@@ -241,7 +242,7 @@ pub(crate) fn message_of(item: &Item) -> Option<&MessageId> {
         | Item::Agent { id, .. }
         | Item::Thought { id, .. }
         | Item::Remark { id, .. } => Some(id),
-        Item::Tool { .. } | Item::TurnEnd { .. } => None,
+        Item::Tool { .. } | Item::Compaction { .. } | Item::TurnEnd { .. } => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use session_model::{Entry, Grant, MessageId, SessionId};
+use session_model::{Entry, Grant, MessageId, SessionId, SessionUsage};
 use time::OffsetDateTime;
 
 /// A session without its history.
@@ -34,6 +34,9 @@ pub struct SessionMeta {
     /// Values of the session's options by id, as the server above keeps them.
     #[serde(default)]
     pub options: serde_json::Map<String, serde_json::Value>,
+    /// What it consumed.
+    #[serde(default)]
+    pub usage: SessionUsage,
 }
 
 /// Changes to a session's meta; absent members stay.
@@ -51,6 +54,8 @@ pub struct MetaPatch {
     pub options: Option<serde_json::Map<String, serde_json::Value>>,
     /// New further folders.
     pub additional_roots: Option<Vec<PathBuf>>,
+    /// What the session consumed by now.
+    pub usage: Option<SessionUsage>,
 }
 
 impl MetaPatch {
@@ -67,6 +72,7 @@ impl MetaPatch {
         set(&mut meta.grants, self.grants);
         set(&mut meta.options, self.options);
         set(&mut meta.additional_roots, self.additional_roots);
+        set(&mut meta.usage, self.usage);
     }
 }
 

@@ -93,7 +93,11 @@ pub(crate) fn message_text(item: &Item) -> Option<(MessageId, String)> {
     let (id, text) = match item {
         Item::User { id, content, .. } => (id, text_of(content)),
         Item::Agent { id, text, .. } => (id, text.clone()),
-        Item::Thought { .. } | Item::Tool { .. } | Item::Remark { .. } | Item::TurnEnd { .. } => return None,
+        Item::Thought { .. }
+        | Item::Tool { .. }
+        | Item::Remark { .. }
+        | Item::Compaction { .. }
+        | Item::TurnEnd { .. } => return None,
     };
     (!text.trim().is_empty()).then(|| (id.clone(), text))
 }

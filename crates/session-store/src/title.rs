@@ -15,6 +15,7 @@ pub fn title_from(entries: &[Entry]) -> Option<String> {
         | Item::Thought { .. }
         | Item::Tool { .. }
         | Item::Remark { .. }
+        | Item::Compaction { .. }
         | Item::TurnEnd { .. } => None,
     })
 }

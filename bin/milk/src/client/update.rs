@@ -64,6 +64,10 @@ impl Update {
                 severity: text_of("severity").unwrap_or_default(),
                 title: text_of("title").unwrap_or_default(),
             },
+            Some("compaction_update") if text_of("status").as_deref() == Some("completed") => Self::Notice {
+                severity: "info".to_owned(),
+                title: "Earlier turns were summarised to make room.".to_owned(),
+            },
             Some("state_update") if text_of("state").as_deref() == Some("idle") => Self::Idle {
                 stop: text_of("stopReason"),
                 error: update["error"]["message"].as_str().map(str::to_owned),
@@ -138,6 +142,17 @@ mod tests {
                 Update::Idle { stop: Some("error".into()), error: Some("no".into()) },
             ),
             (json!({"sessionUpdate": "state_update", "state": "running"}), Update::Nothing),
+            (
+                json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"}),
+                Update::Nothing,
+            ),
+            (
+                json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed", "summary": []}),
+                Update::Notice {
+                    severity: "info".into(),
+                    title: "Earlier turns were summarised to make room.".into(),
+                },
+            ),
             (
                 json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "q"}}),
                 Update::Nothing,

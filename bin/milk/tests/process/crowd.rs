@@ -162,7 +162,11 @@ fn text(item: &Item) -> Option<String> {
     match item {
         Item::User { content, .. } => Some(text_of(content)),
         Item::Agent { text, .. } => Some(text.clone()),
-        Item::Thought { .. } | Item::Tool { .. } | Item::Remark { .. } | Item::TurnEnd { .. } => None,
+        Item::Thought { .. }
+        | Item::Tool { .. }
+        | Item::Remark { .. }
+        | Item::Compaction { .. }
+        | Item::TurnEnd { .. } => None,
     }
 }
 

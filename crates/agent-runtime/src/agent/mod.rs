@@ -5,8 +5,11 @@
 
 mod batch;
 mod cap;
+mod compact;
 mod digest;
+mod learned;
 mod overflow;
+mod price;
 mod repeats;
 mod reply;
 mod summary;
@@ -16,15 +19,15 @@ mod waits;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use session_model::source::Ids;
 use tracing::Instrument as _;
 
-pub use self::summary::Summaries;
-use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
+pub use self::learned::Learned;
+pub use self::price::Price;
+use crate::driver::{Compacted, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::TurnIo;
 use crate::prompt::SystemPrompt;
 use crate::provider::Provider;
@@ -41,10 +44,12 @@ pub struct Agent {
     ids: Arc<dyn Ids>,
     prompt: SystemPrompt,
     limits: Limits,
-    /// The most text the model took, once it refused more. Learned from its errors, for all later turns.
-    learned: Arc<AtomicUsize>,
-    /// Where turns that outgrow the window are summarised.
-    summaries: Option<Summaries>,
+    /// For all later turns.
+    learned: Learned,
+    /// Whether turns that outgrow the window are summarised.
+    summarises: bool,
+    /// What its tokens cost.
+    price: Option<Price>,
     /// Where results too long for the model are put aside.
     spill: Option<Arc<Path>>,
 }
@@ -71,15 +76,15 @@ impl Agent {
     #[must_use]
     pub fn new(provider: Arc<dyn Provider>, tools: ToolRegistry, ids: Arc<dyn Ids>) -> Self {
         let prompt = SystemPrompt::new(provider.info().agent);
-        let learned = Arc::new(AtomicUsize::new(usize::MAX));
         Self {
             provider,
             tools,
             ids,
             prompt,
             limits: Limits::default(),
-            learned,
-            summaries: None,
+            learned: Learned::default(),
+            summarises: false,
+            price: None,
             spill: None,
         }
     }
@@ -96,11 +101,22 @@ impl Agent {
         Self { limits, ..self }
     }
 
-    /// Has turns that outgrow the model's window summarised by the model, at the cost of a request each time. The
-    /// summaries are kept in `summaries`.
+    /// Has turns that outgrow the model's window summarised by the model, at the cost of a request each time.
     #[must_use]
-    pub fn with_summaries(self, summaries: Summaries) -> Self {
-        Self { summaries: Some(summaries), ..self }
+    pub fn summarising(self) -> Self {
+        Self { summarises: true, ..self }
+    }
+
+    /// Goes on with what an earlier agent of the same model learned.
+    #[must_use]
+    pub fn with_learned(self, learned: Learned) -> Self {
+        Self { learned, ..self }
+    }
+
+    /// Says what tokens cost; without it no cost is told.
+    #[must_use]
+    pub fn with_price(self, price: Option<Price>) -> Self {
+        Self { price, ..self }
     }
 
     /// Has results that are too long for the model put aside in `folder` (absolute; made when needed, cleaned up by
@@ -139,6 +155,11 @@ impl TurnDriver for Agent {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
         let span = tracing::info_span!("turn", id = %input.turn, agent = %self.prompt.name);
         turn::Turn::new(self, input, io).run().instrument(span).await
+    }
+
+    async fn compact(&self, input: TurnInput, wish: &str, io: TurnIo) -> Result<Compacted, TurnError> {
+        let span = tracing::info_span!("compaction", id = %input.turn, agent = %self.prompt.name);
+        turn::Turn::new(self, input, io).compact_now(wish).instrument(span).await
     }
 }
 

@@ -1,19 +1,16 @@
 //! The turn's loop: ask the model, run what it calls, ask again.
 
-use std::sync::atomic::Ordering;
-
 use serde_json::{Value, json};
-use session_model::{ContextUsage, Entry, Event, Severity, StopReason, TokenUsage};
+use session_model::{AgentId, ContextUsage, Entry, Event, Severity, Spent, StopReason, Summary, TokenUsage};
 
 use super::batch::{Batch, Done};
 use super::digest::{self, Digest};
 use super::overflow;
 use super::repeats::{self, Repeats, Repetition};
 use super::reply::{self, Broken, Listener, Reply};
-use super::summary;
 use super::waits::Waits;
 use super::{Agent, Limits};
-use crate::context::{self, Budget, Outgrown, Summary};
+use crate::context::{self, Budget};
 use crate::driver::{TurnEnd, TurnError, TurnInput};
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
@@ -25,18 +22,18 @@ const CUT_ANSWER: &str = "[note: your answer reached the output limit after thes
                           and not run. Go on in smaller pieces.]";
 
 pub(super) struct Turn<'a> {
-    agent: &'a Agent,
-    input: TurnInput,
-    waits: Waits,
+    pub(super) agent: &'a Agent,
+    pub(super) input: TurnInput,
+    pub(super) waits: Waits,
     info: ProviderInfo,
     system: String,
     tools: Vec<ToolSchema>,
-    budget: Budget,
-    messages: Vec<ModelMessage>,
+    pub(super) budget: Budget,
+    pub(super) messages: Vec<ModelMessage>,
     /// Of the oldest turns.
-    summary: Option<Summary>,
+    pub(super) summary: Option<Summary>,
     /// Where the messages of this turn's answers begin.
-    own: usize,
+    pub(super) own: usize,
     repeats: Repeats,
     digest: Digest,
     usage: Option<TokenUsage>,
@@ -53,9 +50,9 @@ impl<'a> Turn<'a> {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let system = agent.prompt.render(&input.cwd, &input.additional_roots, &names);
         let fixed = system.len() + tools.iter().map(schema_size).sum::<usize>();
-        let learned = Budget::bytes(agent.learned.load(Ordering::Relaxed));
-        let budget = Budget::for_window(info.context_window, fixed).min(learned);
-        let summary = agent.summaries.as_ref().and_then(|summaries| summaries.of(&input.session));
+        let most = Budget::bytes(agent.learned.most());
+        let budget = Budget::for_window(info.context_window, fixed).min(most);
+        let summary = context::summary(past(&input)).cloned();
         let messages = beginning(&input, budget, summary.as_ref());
         Self {
             agent,
@@ -78,8 +75,7 @@ impl<'a> Turn<'a> {
 
     pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {
         let limit = self.agent.limits.max_requests.max(1);
-        let wish = self.agent.summaries.as_ref().and_then(|held| held.take_wish(&self.input.session));
-        self.summarise(self.budget, wish).await?;
+        self.compact(self.budget, None).await?;
         for step in 0..limit {
             // What tools did is kept before the model builds on it.
             self.waits.settled().await?;
@@ -99,8 +95,6 @@ impl<'a> Turn<'a> {
         let mut reply = self.request().await;
         let too_long = matches!(&reply, Err(broken) if broken.silent && overflow::is_overflow(&broken.error));
         if too_long && self.cut_down().await? {
-            let title = "The conversation is longer than the model can hold: its older parts are left out.";
-            self.notice(Severity::Warning, title.to_owned()).await?;
             reply = self.request().await;
         }
         let reply = reply.map_err(|broken| broken.error)?;
@@ -128,56 +122,6 @@ impl<'a> Turn<'a> {
             show_thoughts: self.input.show_thoughts,
         };
         listener.receive(request).await
-    }
-
-    /// Halves what is sent, for this turn and all later ones; `false` when nothing could be left out.
-    async fn cut_down(&mut self) -> Result<bool, TurnError> {
-        let before = context::total_size(&self.messages);
-        let budget = Budget::bytes(before / 2);
-        let own = context::total_size(&self.messages[self.own..]);
-        self.budget = budget;
-        if !self.summarise(budget.less(own), None).await? {
-            self.begin_again(budget.less(own));
-        }
-        context::shrink(&mut self.messages, budget);
-        let smaller = context::total_size(&self.messages) < before;
-        if smaller {
-            self.agent.learned.fetch_min(budget.size(), Ordering::Relaxed);
-        }
-        Ok(smaller)
-    }
-
-    /// Puts what was before this turn's answers into `budget`.
-    fn begin_again(&mut self, budget: Budget) {
-        let own = self.messages.split_off(self.own);
-        self.messages = beginning(&self.input, budget, self.summary.as_ref());
-        self.own = self.messages.len();
-        self.messages.extend(own);
-    }
-
-    /// Has the turns summarised that do not fit into `budget`, or with a `wish` all but the newest; `false` when there
-    /// are none, or no summary could be had.
-    async fn summarise(&mut self, budget: Budget, wish: Option<String>) -> Result<bool, TurnError> {
-        let Some(summaries) = &self.agent.summaries else { return Ok(false) };
-        let keep = wish.as_ref().map(|_| summary::KEPT_TURNS);
-        let (history, prompt) = (past(&self.input), &self.input.prompt);
-        let outgrown = context::outgrown(history, prompt, budget, self.summary.as_ref(), keep);
-        let Some(outgrown) = outgrown else { return Ok(false) };
-        let written = summary::write(&*self.agent.provider, &self.waits, &outgrown, wish.as_deref()).await?;
-        if let Some(usage) = written.usage {
-            self.usage.get_or_insert_default().add(usage);
-        }
-        if written.text.trim().is_empty() {
-            return Ok(false);
-        }
-        let Outgrown { turns, last, .. } = outgrown;
-        let summary = Summary { turns, last, text: written.text };
-        summaries.keep(&self.input.session, summary.clone());
-        self.summary = Some(summary);
-        self.begin_again(budget);
-        let title = format!("The {turns} oldest turns were summarised to make room.");
-        self.notice(Severity::Info, title).await?;
-        Ok(true)
     }
 
     /// Does what an answer asks for; says why the turn is over, if it is.
@@ -243,21 +187,35 @@ impl<'a> Turn<'a> {
     }
 
     async fn account(&mut self, reply: &Reply) -> Result<(), Interrupted> {
-        if let Some(usage) = reply.usage {
-            self.usage.get_or_insert_default().add(usage);
+        if let Some(tokens) = reply.usage.filter(|tokens| tokens.total() > 0) {
+            self.spend(tokens).await?;
         }
-        let Some(size) = self.info.context_window.filter(|&size| size > 0) else { return Ok(()) };
         let used = match reply.usage.map(TokenUsage::total) {
             Some(used) if used > 0 => used,
-            Some(_) | None => self.estimate(reply),
+            Some(_) | None => self.estimate(reply.text.len() + reply.reasoning.len()),
         };
+        self.gauge(used).await
+    }
+
+    /// Tells how full the context is.
+    pub(super) async fn gauge(&self, used: u64) -> Result<(), Interrupted> {
+        let size = self.info.context_window.unwrap_or_default();
         self.waits.emit(Event::Usage(ContextUsage { used, size, cost: None })).await
     }
 
+    /// Counts what a request took.
+    pub(super) async fn spend(&mut self, tokens: TokenUsage) -> Result<(), Interrupted> {
+        self.usage.get_or_insert_default().add(tokens);
+        let ProviderInfo { agent, model, .. } = &self.info;
+        let dollars = self.agent.price.map(|price| price.of(tokens));
+        let spent = Spent { agent: AgentId::from(agent.as_str()), model: model.clone(), tokens, dollars };
+        self.waits.emit(Event::Spent(spent)).await
+    }
+
     /// Tokens in use by size, for servers that do not say: about four bytes each.
-    fn estimate(&self, reply: &Reply) -> u64 {
+    pub(super) fn estimate(&self, more: usize) -> u64 {
         let fixed = self.system.len() + self.tools.iter().map(schema_size).sum::<usize>();
-        let bytes = fixed + context::total_size(&self.messages) + reply.text.len() + reply.reasoning.len();
+        let bytes = fixed + context::total_size(&self.messages) + more;
         (bytes / 4) as u64
     }
 
@@ -265,7 +223,7 @@ impl<'a> Turn<'a> {
         self.waits.emit(reply::message(text, &*self.agent.ids)).await
     }
 
-    async fn notice(&self, severity: Severity, title: String) -> Result<(), Interrupted> {
+    pub(super) async fn notice(&self, severity: Severity, title: String) -> Result<(), Interrupted> {
         self.waits.emit(reply::notice(severity, title, &*self.agent.ids)).await
     }
 
@@ -275,11 +233,11 @@ impl<'a> Turn<'a> {
 }
 
 /// What was before this turn, and its prompt.
-fn beginning(input: &TurnInput, budget: Budget, summary: Option<&Summary>) -> Vec<ModelMessage> {
+pub(super) fn beginning(input: &TurnInput, budget: Budget, summary: Option<&Summary>) -> Vec<ModelMessage> {
     context::messages(past(input), &input.prompt, budget, summary)
 }
 
-fn past(input: &TurnInput) -> impl Iterator<Item = &Entry> {
+pub(super) fn past(input: &TurnInput) -> impl Iterator<Item = &Entry> {
     input.history.iter().filter(|entry| entry.turn != input.turn)
 }
 

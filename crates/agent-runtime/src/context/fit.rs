@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use session_model::ToolKind;
+use session_model::{Summary, ToolKind};
 
 use super::past::{PastCall, PastTurn};
 use super::recap;
@@ -61,15 +61,21 @@ impl Budget {
     }
 }
 
-/// The messages of all turns that fit, and how many of the oldest do not: at least `covered` are left out.
-pub(super) fn fit(turns: &[PastTurn], covered: usize, budget: Budget) -> (Vec<ModelMessage>, usize) {
+/// The messages of all turns that fit beside the recap of the others, and how many of the oldest do not: at least
+/// those that `summary` covers are left out.
+pub(super) fn fit(
+    turns: &[PastTurn],
+    summary: Option<&Summary>,
+    budget: Budget,
+) -> (Vec<ModelMessage>, usize) {
+    let covered = recap::covered(turns, summary);
     let (_, rest) = turns.split_at(covered);
-    let room = if covered > 0 { budget.less(recap::room(budget)) } else { budget };
+    let room = if summary.is_some() { budget.less(recap::room(budget, summary)) } else { budget };
     let whole: Vec<_> = rest.iter().map(|turn| worded(turn, |_| true)).collect();
     let mut kept = if total(&whole) <= room.0 { whole } else { reduced(rest, room) };
     let mut left_out = overflow(&kept, room);
-    if left_out > 0 && covered == 0 {
-        left_out = overflow(&kept, budget.less(recap::room(budget)));
+    if left_out > 0 && summary.is_none() {
+        left_out = overflow(&kept, budget.less(recap::room(budget, None)));
     }
     kept.drain(..left_out);
     (kept.into_iter().flatten().collect(), covered + left_out)

@@ -11,11 +11,11 @@ mod recap;
 mod shrink;
 
 use serde_json::{Map, Value};
-use session_model::{Content, EmbeddedResource, Entry, ResourceBody};
+use session_model::{Content, EmbeddedResource, Entry, Item, ResourceBody, Summary};
 
 pub use check::check;
 pub use fit::Budget;
-pub use recap::{Outgrown, Summary};
+pub use recap::Outgrown;
 pub use shrink::shrink;
 
 use crate::provider::ModelMessage;
@@ -35,21 +35,34 @@ pub fn messages<'a>(
     let turns = past::turns(history);
     let prompt = user_content(prompt);
     let room = budget.less(content_size(&prompt));
-    let covered = recap::covered(&turns, summary);
-    let (mut messages, left_out) = fit::fit(&turns, covered, room);
+    let (mut messages, left_out) = fit::fit(&turns, summary, room);
     messages.push(ModelMessage::User(prompt));
-    if left_out > 0
+    if (left_out > 0 || summary.is_some())
         && let Some(ModelMessage::User(content)) = messages.first_mut()
     {
-        let summary = summary.filter(|_| covered > 0);
-        let recap = recap::recap(&turns[..left_out], summary, recap::room(room));
+        let recap = recap::recap(&turns[..left_out], summary, recap::facts_room(room));
         content.insert(0, Content::text(recap));
     }
     messages
 }
 
+/// The summary that stands for the beginning of `history`, if there is one.
+pub fn summary<'a>(history: impl IntoIterator<Item = &'a Entry>) -> Option<&'a Summary> {
+    let of = |entry: &'a Entry| match &entry.item {
+        Item::Compaction { summary, .. } => Some(summary),
+        Item::User { .. }
+        | Item::Agent { .. }
+        | Item::Thought { .. }
+        | Item::Tool { .. }
+        | Item::Remark { .. }
+        | Item::TurnEnd { .. } => None,
+    };
+    history.into_iter().filter_map(of).last()
+}
+
 /// The turns that have to be summarised before `prompt` is asked within `budget`, if there are any that `summary`
-/// does not cover: those that do not fit, or with `keep` all but so many of the newest.
+/// does not cover: with `keep` all but so many of the newest; else, when some do not fit, so many that there is room
+/// again for a while.
 #[must_use]
 pub fn outgrown<'a>(
     history: impl IntoIterator<Item = &'a Entry>,
@@ -60,12 +73,17 @@ pub fn outgrown<'a>(
 ) -> Option<Outgrown> {
     let turns = past::turns(history);
     let covered = recap::covered(&turns, summary);
-    let (_, left_out) = fit::fit(&turns, covered, budget.less(content_size(&user_content(prompt))));
-    let count = keep.map_or(left_out, |keep| left_out.max(turns.len().saturating_sub(keep)));
+    let room = budget.less(content_size(&user_content(prompt)));
+    let mut count = fit::fit(&turns, summary, room).1;
+    if count > covered {
+        // Each summary costs a request and the server's cache, so that it must not be needed with every turn.
+        count = count.max(fit::fit(&turns, summary, Budget::bytes(room.size() / 2)).1);
+    }
+    let count = keep.map_or(count, |keep| count.max(turns.len().saturating_sub(keep)));
     let last = turns.get(count.checked_sub(1)?)?.id.clone();
-    let summary = summary.filter(|_| covered > 0);
     let transcript = recap::transcript(&turns[covered.min(count)..count], summary, budget.size() / 2);
-    (count > covered).then_some(Outgrown { turns: count, last, transcript })
+    let before = summary.filter(|_| covered == 0).map_or(0, |summary| summary.turns);
+    (count > covered).then_some(Outgrown { turns: before + count, last, transcript })
 }
 
 /// The arguments of a call as an object; nothing at all means none. Some servers encode the object twice.

@@ -72,7 +72,7 @@ impl Draft<'_> {
                 Item::User { content, .. } => user.get_or_insert_default().extend(content.iter().cloned()),
                 Item::Agent { id, text, .. } => steps.say(id, text),
                 Item::Tool { step, call } => steps.call(*step, past_call(call, ids)),
-                Item::Thought { .. } => {}
+                Item::Thought { .. } | Item::Compaction { .. } => {}
                 Item::Remark { .. } => remarked = true,
                 Item::TurnEnd { stop, .. } => end = Some(*stop),
             }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use session_model::{ToolKind, TurnId, text_of};
+use session_model::{Summary, ToolKind, TurnId, text_of};
 
 use super::Budget;
 use super::past::PastTurn;
@@ -25,17 +25,6 @@ const SAID: usize = 3_000;
 const GIVEN: usize = 200;
 const GAVE: usize = 500;
 
-/// A summary of the oldest turns of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// How many turns it covers.
-    pub turns: usize,
-    /// The last of them.
-    pub last: TurnId,
-    /// In a model's words.
-    pub text: String,
-}
-
 /// Turns that are to be summarised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgrown {
@@ -47,25 +36,28 @@ pub struct Outgrown {
     pub transcript: String,
 }
 
-/// How many turns `summary` covers; none when it is of another conversation.
+/// How many of these turns `summary` covers; none when all that it covers is before them.
 pub(super) fn covered(turns: &[PastTurn], summary: Option<&Summary>) -> usize {
-    let fits = |summary: &&Summary| {
-        let last = summary.turns.checked_sub(1).and_then(|at| turns.get(at));
-        last.is_some_and(|turn| turn.id == summary.last)
-    };
-    summary.filter(fits).map_or(0, |summary| summary.turns)
+    let last = summary.and_then(|summary| turns.iter().rposition(|turn| turn.id == summary.last));
+    last.map_or(0, |at| at + 1)
 }
 
 /// The room that a recap may take: an eighth to a quarter, in steps, so that it does not change with every prompt.
 /// None where that is too little to say anything.
-pub(super) fn room(budget: Budget) -> usize {
+pub(super) fn room(budget: Budget, summary: Option<&Summary>) -> usize {
+    facts_room(budget) + summary.map_or(0, |summary| summary.text.len())
+}
+
+/// The same without the summary's own words.
+pub(super) fn facts_room(budget: Budget) -> usize {
     let room = ((budget.size() / 4).next_power_of_two() / 2).min(MOST);
     if room < LEAST { 0 } else { room }
 }
 
-/// The recap of `turns`, in about `room` bytes and those of `summary`.
+/// The recap of `turns` and of what `summary` covers, in about `room` bytes and those of `summary`.
 pub(super) fn recap(turns: &[PastTurn], summary: Option<&Summary>, room: usize) -> String {
-    let count = turns.len();
+    let before = summary.filter(|summary| covered(turns, Some(summary)) == 0);
+    let count = turns.len() + before.map_or(0, |summary| summary.turns);
     let mut told = format!("[Turns before this one are left out to make room: {count}.");
     if room > 0 {
         told.push_str(&facts(turns, room));

@@ -539,8 +539,14 @@ fn what_a_summary_covers_is_left_out_and_the_summary_told() {
     assert!(told.starts_with("user: [Turns before this one are left out to make room: 3.\n"), "{told}");
     assert!(told.contains("Summary: decided on nom] / step 3\n"), "{told}");
     assert!(!told.contains("\nuser: step 2\n") && told.contains("\nuser: step 4\n"));
-    let foreign = Summary { last: TurnId::from("elsewhere"), ..summary };
-    assert!(!sent(&foreign).contains("nom"));
+    // Of a very long history only the end is at hand: what the summary covers may all be before it.
+    let earlier = Summary { turns: 40, last: TurnId::from("earlier"), ..summary };
+    let told = sent(&earlier);
+    assert!(
+        told.starts_with("user: [Turns before this one are left out to make room: 40.\nSummary: decided"),
+        "{told}"
+    );
+    assert!(told.contains("Port the parser") && told.contains("\nuser: step 1\n"));
 }
 
 #[test]
@@ -550,10 +556,11 @@ fn turns_are_outgrown_when_they_do_not_fit_and_are_not_covered() {
         outgrown(&history, &[Content::text("next")], Budget::bytes(budget), summary, keep)
     };
     assert_eq!(outgrown(PLENTY, None, None), None);
-    let eight = outgrown(16_000, None, None).unwrap();
-    assert_eq!((eight.turns, eight.last.as_str()), (8, "t7"));
-    assert!(eight.transcript.starts_with("USER: Port the parser") && eight.transcript.len() < 8_200);
-    let summary = Summary { turns: 8, last: eight.last, text: "so far so good".to_owned() };
+    // Eight would do, but then the next few turns would need another summary.
+    let eleven = outgrown(16_000, None, None).unwrap();
+    assert_eq!((eleven.turns, eleven.last.as_str()), (11, "t10"));
+    assert!(eleven.transcript.starts_with("USER: Port the parser") && eleven.transcript.len() < 8_200);
+    let summary = Summary { turns: 8, last: TurnId::from("t7"), text: "so far so good".to_owned() };
     assert_eq!(outgrown(16_000, Some(&summary), None), None);
     let all_but_one = outgrown(PLENTY, Some(&summary), Some(1)).unwrap();
     assert_eq!(all_but_one.turns, 11);

@@ -1,25 +1,29 @@
-//! `/compact [instructions]`: the model summarises the earlier turns before its next answer. What is kept stays whole.
+//! `/compact [instructions]`: the model summarises the earlier turns now. What is kept of them stays whole.
 
-use session_store::{Span, StoreError};
+use agent_runtime::driver::Compacted;
+use agent_runtime::io::Interrupted;
 
 use super::{CommandCx, Said};
-
-/// How many turns a summary needs: one to summarise, and the newest, which stays whole.
-const NEEDED: usize = 2;
+use crate::session::turn;
 
 pub(super) async fn run(argument: String, cx: CommandCx) -> Said {
-    let none = Span { first_turns: 0, last_turns: 0 };
-    let turns = match cx.shared.store.window(&cx.session, none).await {
-        Ok(stored) => stored.turns,
-        // It lives in memory alone.
-        Err(StoreError::NotFound(_)) => NEEDED,
-        Err(error) => return Said::text(format!("cannot look at the conversation: {error}")),
+    let said = match turn::compact(cx.plan, &argument, cx.io).await {
+        Ok(Ok(Compacted::Done { turns })) => format!(
+            "[milk] the {} summarised for the model; the conversation itself is kept whole",
+            if turns == 1 { "oldest turn is".to_owned() } else { format!("{turns} oldest turns are") }
+        ),
+        Ok(Ok(Compacted::Nothing)) => {
+            "there is nothing to summarise yet: the newest turn stays whole".to_owned()
+        }
+        Ok(Ok(Compacted::Unable)) => "there is no model here that could summarise".to_owned(),
+        Ok(Ok(Compacted::Failed(why))) => {
+            format!("[milk] nothing was summarised, and nothing is lost: {why}")
+        }
+        Ok(Err(failure)) => {
+            format!("[milk] nothing was summarised, and nothing is lost: {}", failure.message)
+        }
+        // Nobody hears it: the cancelled turn ends first.
+        Err(Interrupted) => String::new(),
     };
-    if turns < NEEDED {
-        return Said::text("there is nothing to summarise yet: the newest turn stays whole");
-    }
-    cx.drivers.compact(&cx.session, &argument);
-    Said::text(
-        "[milk] the model summarises the earlier turns before its next answer; the conversation itself is kept whole",
-    )
+    Said::text(said)
 }

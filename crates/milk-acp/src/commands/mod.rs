@@ -13,15 +13,15 @@ mod resume;
 mod sessions;
 mod skip_permissions;
 mod think;
+mod usage;
 
-use std::sync::Arc;
-
+use agent_runtime::io::TurnIo;
 use futures::future::BoxFuture;
-use session_model::{Command, Content, Entry, SessionId};
+use session_model::{Command, Content, Entry, SessionId, SessionUsage};
 
-use crate::drivers::SessionDrivers;
 use crate::session::Shared;
 use crate::session::open::{Opened, Place};
+use crate::session::turn::TurnPlan;
 use crate::views::ViewId;
 
 /// What a command may look at.
@@ -29,7 +29,6 @@ use crate::views::ViewId;
 pub(crate) struct CommandCx {
     pub(crate) shared: Shared,
     pub(crate) view: ViewId,
-    pub(crate) drivers: Arc<dyn SessionDrivers>,
     /// The session that is shown.
     pub(crate) session: SessionId,
     /// Where a fresh one would begin.
@@ -38,6 +37,12 @@ pub(crate) struct CommandCx {
     pub(crate) unsaved: Vec<Entry>,
     pub(crate) show_thoughts: bool,
     pub(crate) skip_permissions: bool,
+    /// What the session consumed so far.
+    pub(crate) usage: SessionUsage,
+    /// What a turn of its own would start from.
+    pub(crate) plan: TurnPlan,
+    /// For what it tells beside its words.
+    pub(crate) io: TurnIo,
 }
 
 /// What came of a command.
@@ -145,6 +150,13 @@ const TABLE: &[Row] = &[
         hint: Some("[instructions]"),
         kind: Kind::Plain,
         run: |argument, cx| Box::pin(compact::run(argument, cx)),
+    },
+    Row {
+        name: "usage",
+        description: "tokens, context and cost of this conversation",
+        hint: None,
+        kind: Kind::Plain,
+        run: |argument, cx| Box::pin(usage::run(argument, cx)),
     },
     Row {
         name: "skip-permissions",

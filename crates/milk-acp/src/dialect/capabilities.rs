@@ -65,6 +65,7 @@ fn v1_features(client: &v1::ClientCapabilities) -> ClientFeatures {
     ClientFeatures {
         boolean_options: booleans.is_some(),
         notices: session.is_some_and(|session| session.notices.is_some()),
+        compaction: session.is_some_and(|session| session.compaction.is_some()),
         elicit_form: elicitation.is_some_and(|elicitation| elicitation.form.is_some()),
         elicit_url: elicitation.is_some_and(|elicitation| elicitation.url.is_some()),
         read_file: client.fs.read_text_file,
@@ -113,6 +114,7 @@ fn v2_features(client: &v2::ClientCapabilities) -> ClientFeatures {
     ClientFeatures {
         boolean_options: true,
         notices: true,
+        compaction: true,
         elicit_form: elicitation.is_some_and(|elicitation| elicitation.form.is_some()),
         elicit_url: elicitation.is_some_and(|elicitation| elicitation.url.is_some()),
         read_file: false,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use acp_wire::v1;
 use session_model::{
-    Ask, ConfigOption, Content, Event, Foreground, MessageId, Notice, Plan, PlanId, Role, SessionId,
-    ToolCallId, ToolCallUpdate, ToolContent,
+    Ask, Compaction, ConfigOption, Content, Event, Foreground, MessageId, Notice, Plan, PlanId, Role,
+    SessionId, ToolCallId, ToolCallUpdate, ToolContent,
 };
 use tokio::time::Instant;
 
@@ -73,6 +73,7 @@ impl View {
             Event::ToolOutput { id, chunk } => self.tool_output(id, chunk),
             Event::Plan(plan) => self.plan(plan),
             Event::PlanRemoved(id) => self.plan_removed(id),
+            Event::Compaction(compaction) => self.compaction(compaction),
             // A client that does not know this kind of update may drop the connection over it.
             Event::Usage(usage) if self.features.usage && usage.size > 0 => {
                 self.one(v1::SessionUpdate::UsageUpdate(words::usage(usage)))
@@ -87,7 +88,8 @@ impl View {
             Event::Routed(decision) => route(&self.session, decision).into_iter().collect(),
             Event::Warning(finding) => warning(&self.session, finding).into_iter().collect(),
             Event::Notice(notice) => self.notice(notice),
-            Event::Usage(_) | Event::Title(_) | Event::ReplayComplete => Vec::new(),
+            // What requests took is told by the gauge.
+            Event::Spent(_) | Event::Usage(_) | Event::Title(_) | Event::ReplayComplete => Vec::new(),
         }
     }
 
@@ -102,6 +104,8 @@ impl View {
             | Event::ToolOutput { .. }
             | Event::Plan(_)
             | Event::PlanRemoved(_)
+            | Event::Compaction(_)
+            | Event::Spent(_)
             | Event::Usage(_)
             | Event::Commands(_)
             | Event::Options(_)
@@ -257,6 +261,20 @@ impl View {
         match foreground {
             Foreground::Running => Vec::new(),
             Foreground::RequiresAction | Foreground::Idle { .. } => self.flush(),
+        }
+    }
+
+    /// A client that does not follow compactions is told their end in a line, unless the user's command does it.
+    fn compaction(&mut self, compaction: &Compaction) -> Vec<Outgoing> {
+        if self.features.compaction {
+            return self.one(v1::SessionUpdate::CompactionUpdate(words::compaction(compaction)));
+        }
+        match words::compaction_line(compaction).filter(|_| !compaction.requested) {
+            Some((severity, title)) => {
+                let id = MessageId::from(compaction.id.as_str());
+                self.notice(&Notice { id, severity, title })
+            }
+            None => Vec::new(),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The model's nouns in version 1's types: content, tool calls, plans, settings, commands. Pure functions; what is
 //! said when is not their business.
 
-use acp_wire::{Meta, v1};
+use acp_wire::{Meta, Patch, v1};
 use serde_json::{Value, json};
 use session_model::{
-    Choice, Command, ConfigOption, Content, ContextUsage, FileChange, FileOp, OptionCategory, OptionKind,
-    Plan, PlanEntry, PlanPriority, PlanStatus, ResourceBody, Severity, StopReason, ToolCallUpdate,
-    ToolContent, ToolKind, ToolStatus,
+    Choice, Command, Compaction, CompactionState, ConfigOption, Content, ContextUsage, FileChange, FileOp,
+    OptionCategory, OptionKind, Plan, PlanEntry, PlanPriority, PlanStatus, ResourceBody, Severity,
+    StopReason, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 
 use super::limit::{self, Budget, Detail};
@@ -277,6 +277,35 @@ pub(super) fn commands(commands: &[Command]) -> Vec<v1::AvailableCommand> {
 pub(super) fn usage(usage: &ContextUsage) -> v1::UsageUpdate {
     let cost = usage.cost.as_ref().map(|cost| v1::Cost::new(cost.amount, cost.currency.as_str()));
     v1::UsageUpdate::new(usage.used, usage.size).cost(cost)
+}
+
+/// A compaction, for a client that follows them; the whole summary fits one line.
+pub(super) fn compaction(compaction: &Compaction) -> v1::CompactionUpdate {
+    let update = |status| v1::CompactionUpdate::new(compaction.id.as_str(), status);
+    match &compaction.state {
+        CompactionState::Running => update(v1::CompactionStatus::InProgress),
+        CompactionState::Done(summary) => {
+            let text = limit::cut(&summary.text, limit::MAX_TEXT);
+            let summary = vec![v1::ContentBlock::from(text.into_owned())];
+            update(v1::CompactionStatus::Completed).summary(Patch::Set(summary))
+        }
+        CompactionState::Failed(why) => update(v1::CompactionStatus::Failed).error(Patch::Set(why.clone())),
+        CompactionState::Cancelled => update(v1::CompactionStatus::Cancelled),
+    }
+}
+
+/// What a client that does not follow compactions is told of one: how it ended, where that matters to the user.
+pub(super) fn compaction_line(compaction: &Compaction) -> Option<(Severity, String)> {
+    match &compaction.state {
+        CompactionState::Done(summary) => {
+            let (turns, plural) = (summary.turns, if summary.turns == 1 { " was" } else { "s were" });
+            Some((Severity::Info, format!("The {turns} oldest turn{plural} summarised to make room.")))
+        }
+        CompactionState::Failed(why) => {
+            Some((Severity::Warning, format!("The oldest turns could not be summarised: {why}")))
+        }
+        CompactionState::Running | CompactionState::Cancelled => None,
+    }
 }
 
 pub(super) fn severity(severity: Severity) -> v1::NoticeSeverity {

@@ -39,6 +39,11 @@ impl View {
             Event::PlanRemoved(id) => {
                 self.one(v2::SessionUpdate::PlanRemoved(v2::PlanRemoved::new(id.as_str())))
             }
+            Event::Compaction(compaction) => {
+                self.one(v2::SessionUpdate::CompactionUpdate(words::compaction(compaction)))
+            }
+            // What requests took is told by the gauge.
+            Event::Spent(_) => Vec::new(),
             // A gauge of nothing cannot be drawn.
             Event::Usage(usage) if usage.size == 0 => Vec::new(),
             Event::Usage(usage) => self.one(v2::SessionUpdate::UsageUpdate(words::usage(usage))),

@@ -7,9 +7,9 @@ use std::path::Path;
 use acp_wire::{Meta, Patch, v2};
 use serde_json::{Value, json};
 use session_model::{
-    Choice, Command, ConfigOption, Content, ContextUsage, FileChange, FileOp, Foreground, OptionCategory,
-    OptionKind, Plan, PlanEntry, PlanPriority, PlanStatus, ResourceBody, Route, Severity, StopReason,
-    ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnFailure,
+    Choice, Command, Compaction, CompactionState, ConfigOption, Content, ContextUsage, FileChange, FileOp,
+    Foreground, OptionCategory, OptionKind, Plan, PlanEntry, PlanPriority, PlanStatus, ResourceBody, Route,
+    Severity, StopReason, ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnFailure,
 };
 
 use super::diff::git_patch;
@@ -243,6 +243,21 @@ pub(super) fn commands(commands: &[Command]) -> Vec<v2::AvailableCommand> {
 pub(super) fn usage(usage: &ContextUsage) -> v2::UsageUpdate {
     let cost = usage.cost.as_ref().map(|cost| v2::Cost::new(cost.amount, cost.currency.as_str()));
     v2::UsageUpdate::new(usage.used, usage.size).cost(set(cost))
+}
+
+/// A compaction; the whole summary fits one line.
+pub(super) fn compaction(compaction: &Compaction) -> v2::CompactionUpdate {
+    let update = |status| v2::CompactionUpdate::new(compaction.id.as_str()).status(Patch::Set(status));
+    match &compaction.state {
+        CompactionState::Running => update(v2::CompactionStatus::InProgress),
+        CompactionState::Done(summary) => {
+            let text = limit::cut(&summary.text, limit::MAX_TEXT);
+            let summary = vec![v2::ContentBlock::from(text.into_owned())];
+            update(v2::CompactionStatus::Completed).summary(Patch::Set(summary))
+        }
+        CompactionState::Failed(why) => update(v2::CompactionStatus::Failed).error(Patch::Set(why.clone())),
+        CompactionState::Cancelled => update(v2::CompactionStatus::Cancelled),
+    }
 }
 
 pub(super) fn severity(severity: Severity) -> v2::NoticeSeverity {

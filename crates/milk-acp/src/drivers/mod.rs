@@ -6,11 +6,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use agent_runtime::agent::Summaries;
 use agent_runtime::driver::TurnDriver;
 use agent_runtime::rules::Rules;
 use async_trait::async_trait;
-use session_model::{AgentId, Choice, Route, SessionId, TurnFailure};
+use session_model::{AgentId, Choice, Route, TurnFailure};
 
 use crate::command::Ack;
 
@@ -34,10 +33,6 @@ pub trait SessionDrivers: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// A sentence for the user when no agent can be made from the configuration.
     async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure>;
-
-    /// Has the session's earlier turns summarised before its next one, with `instructions` (which may be empty) in
-    /// mind.
-    fn compact(&self, session: &SessionId, instructions: &str);
 }
 
 /// Who answers a turn.
@@ -101,7 +96,6 @@ pub struct FixedDriver {
     driver: Driver,
     settings: SessionSettings,
     ack: Ack,
-    summaries: Summaries,
 }
 
 impl FixedDriver {
@@ -113,19 +107,7 @@ impl FixedDriver {
             target: "primary".to_owned(),
             reason: "the only agent".to_owned(),
         };
-        Self {
-            driver: Driver { driver, route },
-            settings: SessionSettings::default(),
-            ack: Ack::TurnEnd,
-            summaries: Summaries::default(),
-        }
-    }
-
-    /// With the place where the driver's agent keeps its summaries, so that one can be asked for.
-    #[must_use]
-    pub fn with_summaries(mut self, summaries: Summaries) -> Self {
-        self.summaries = summaries;
-        self
+        Self { driver: Driver { driver, route }, settings: SessionSettings::default(), ack: Ack::TurnEnd }
     }
 
     /// With these settings for every session.
@@ -150,10 +132,6 @@ impl Drivers for FixedDriver {
 impl SessionDrivers for FixedDriver {
     fn settings(&self) -> SessionSettings {
         self.settings.clone()
-    }
-
-    fn compact(&self, session: &SessionId, instructions: &str) {
-        self.summaries.wish(session, instructions);
     }
 
     async fn driver(&self, _model: Option<&str>) -> Result<Driver, TurnFailure> {

@@ -146,7 +146,7 @@ impl Actor {
     /// An actor at rest, and the history of its session.
     pub(super) fn new(parts: Parts) -> (Self, Past) {
         let Parts { shared, seat, drivers, settings, options, opened, shutdown } = parts;
-        let Opened { claim, lease, cwd, additional_roots, title, grants, mut past, .. } = opened;
+        let Opened { claim, lease, cwd, additional_roots, title, grants, usage, mut past, .. } = opened;
         let session = claim.session().clone();
         let actor = Self {
             core: Core::new(Terms {
@@ -155,6 +155,7 @@ impl Actor {
                 by_segment: settings.by_segment,
                 withdrawing_cancels: shared.dialect.withdrawing_cancels(),
                 inserted: std::mem::take(&mut past.keys).into_iter().collect(),
+                usage,
             }),
             view: shared.dialect.view(session.clone()),
             journal: Journal::new(shared.store.clone(), session.clone()),

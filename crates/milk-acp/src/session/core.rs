@@ -6,8 +6,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use session_model::{
-    Answer, Ask, AskId, Content, Event, Foreground, Item, MessageId, Role, Route, SessionId, StopReason,
-    TokenUsage, ToolCallUpdate, ToolStatus, TurnFailure, TurnId,
+    Answer, Ask, AskId, Compaction, CompactionState, Content, ContextUsage, Event, Foreground, Item,
+    MessageId, Role, Route, SessionId, SessionUsage, StopReason, TokenUsage, ToolCallUpdate, ToolStatus,
+    TurnFailure, TurnId,
 };
 use session_store::fold::Folder;
 
@@ -63,8 +64,8 @@ pub(crate) enum Input {
     Ended(Outcome),
     /// Whether reasoning is shown.
     ShowThoughts(bool),
-    /// Another session is shown from now on; the messages inserted under a key there.
-    Bound(Vec<(String, MessageId)>),
+    /// Another session is shown from now on; the messages inserted under a key there, and what it consumed.
+    Bound(Vec<(String, MessageId)>, SessionUsage),
     /// The client follows the session under this handle.
     Attached(SessionId),
 }
@@ -74,6 +75,8 @@ pub(crate) enum Input {
 pub(crate) enum Effect {
     /// Keep these items; what follows waits until they are safe.
     Persist(TurnId, Vec<Item>),
+    /// Keep what the session consumed by now.
+    KeepUsage(SessionUsage),
     /// Speak to the client under this handle.
     Speak(SessionId),
     /// Tell the client.
@@ -104,6 +107,7 @@ impl Effect {
         match self {
             Self::CancelTurn | Self::Withdraw(_) | Self::Settle(..) => true,
             Self::Persist(..)
+            | Self::KeepUsage(_)
             | Self::Speak(_)
             | Self::Emit(_)
             | Self::Inserted(..)
@@ -128,6 +132,8 @@ struct Running {
     route: Option<Route>,
     cancelled: bool,
     local: bool,
+    /// It consumed something.
+    spent: bool,
 }
 
 #[derive(Debug)]
@@ -146,6 +152,7 @@ pub(crate) struct Core {
     held: VecDeque<Held>,
     /// Messages inserted under an idempotency key.
     inserted: HashMap<String, MessageId>,
+    usage: SessionUsage,
     show_thoughts: bool,
     by_segment: bool,
     withdrawing_cancels: bool,
@@ -164,17 +171,20 @@ pub(crate) struct Terms {
     pub(crate) withdrawing_cancels: bool,
     /// The keys of stored messages.
     pub(crate) inserted: HashMap<String, MessageId>,
+    /// What the session consumed already.
+    pub(crate) usage: SessionUsage,
 }
 
 impl Core {
     /// A session at rest.
     pub(crate) fn new(terms: Terms) -> Self {
-        let Terms { handle, show_thoughts, by_segment, withdrawing_cancels, inserted } = terms;
+        let Terms { handle, show_thoughts, by_segment, withdrawing_cancels, inserted, usage } = terms;
         Self {
             handle,
             running: None,
             held: VecDeque::new(),
             inserted,
+            usage,
             show_thoughts,
             by_segment,
             withdrawing_cancels,
@@ -188,6 +198,11 @@ impl Core {
             Some(running) if running.asks.is_empty() => Foreground::Running,
             Some(_) => Foreground::RequiresAction,
         }
+    }
+
+    /// What the session consumed so far.
+    pub(crate) fn usage(&self) -> &SessionUsage {
+        &self.usage
     }
 
     /// The handle under which the client is spoken to.
@@ -223,7 +238,8 @@ impl Core {
             Input::Ended(outcome) => self.ended(outcome, &mut out),
             Input::ShowThoughts(show) => self.show_thoughts = show,
             // A retry may come from before the move: what was inserted here first stays known.
-            Input::Bound(inserted) => {
+            Input::Bound(inserted, usage) => {
+                self.usage = usage;
                 for (key, message) in inserted {
                     self.inserted.entry(key).or_insert(message);
                 }
@@ -289,6 +305,7 @@ impl Core {
             route: None,
             cancelled: false,
             local,
+            spent: false,
         });
     }
 
@@ -343,9 +360,19 @@ impl Core {
         }
     }
 
-    fn emitted(&mut self, event: Event, out: &mut Vec<Effect>) {
+    fn emitted(&mut self, mut event: Event, out: &mut Vec<Effect>) {
         let show_thoughts = self.show_thoughts;
         let Some(running) = &mut self.running else { return };
+        if let Event::Spent(spent) = &event {
+            self.usage.add(spent);
+            running.spent = true;
+        }
+        if let Event::Usage(context) = &mut event {
+            let now = Some(ContextUsage { cost: None, ..context.clone() });
+            running.spent |= now != self.usage.context;
+            self.usage.context = now;
+            context.cost = self.usage.cost();
+        }
         // Also after a cancel: a tool that finished before it saw the cancel did finish.
         if let Event::Routed(route) = &event {
             running.route = Some(route.clone());
@@ -397,9 +424,16 @@ impl Core {
             update.status = Some(ToolStatus::Cancelled);
             running.tell(Event::ToolCall(update), show_thoughts, out);
         }
+        if let Some(id) = running.folder.open_compaction().cloned() {
+            let ended = Compaction { id, requested: running.local, state: CompactionState::Cancelled };
+            running.tell(Event::Compaction(ended), show_thoughts, out);
+        }
         let mut items = running.folder.finish();
         items.push(Item::TurnEnd { stop, error: error.clone(), route: running.route.clone() });
         running.keep(items, out);
+        if running.spent {
+            out.push(Effect::KeepUsage(self.usage.clone()));
+        }
         let idle = Foreground::Idle { stop: Some(stop), error: error.clone(), route: running.route };
         out.push(Effect::Emit(Event::Foreground(idle)));
         for reply in running.waiting {
@@ -426,8 +460,10 @@ impl Running {
         }
     }
 
-    fn keep(&self, items: Vec<Item>, out: &mut Vec<Effect>) {
-        if !items.is_empty() && !self.local {
+    /// Of a command nothing is kept but a summary, which is for the turns to come.
+    fn keep(&self, mut items: Vec<Item>, out: &mut Vec<Effect>) {
+        items.retain(|item| !self.local || matches!(item, Item::Compaction { .. }));
+        if !items.is_empty() {
             out.push(Effect::Persist(self.turn.clone(), items));
         }
     }

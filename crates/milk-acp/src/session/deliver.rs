@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use acp_rpc::{Permit, RpcError};
 use agent_runtime::driver::Permissions;
-use agent_runtime::io::TurnSignal;
+use agent_runtime::io::{TurnIo, TurnSignal};
 use agent_runtime::mode::Mode;
 use session_model::{Answer, Ask, AskId, Content, Entry, Event, Item, TurnId};
 use session_store::{MetaPatch, title_from};
@@ -39,6 +39,9 @@ impl Actor {
     pub(super) fn act(&mut self, effect: Effect) {
         match effect {
             Effect::Persist(turn, items) => self.keep(&turn, items),
+            Effect::KeepUsage(usage) => {
+                self.journal.update(MetaPatch { usage: Some(usage), ..MetaPatch::default() });
+            }
             Effect::Inserted(reply, message) => {
                 self.answer(reply, Ok(&Reply::Prompted { message, stop: None, usage: None }));
             }
@@ -89,7 +92,8 @@ impl Actor {
     fn start(&mut self, turn: TurnId, prompt: Vec<Content>) {
         let mut turn = match commands::parse(&prompt) {
             Some(invocation) => {
-                RunningTurn::command(invocation, self.command_cx(), self.message_id(), &self.shutdown)
+                let cx = self.command_cx(turn);
+                RunningTurn::command(invocation, cx, self.message_id(), &self.shutdown)
             }
             None => RunningTurn::start(self.plan(turn, prompt), &self.shutdown),
         };
@@ -100,16 +104,23 @@ impl Actor {
         self.turn = Some(turn);
     }
 
-    fn command_cx(&self) -> CommandCx {
-        CommandCx {
-            shared: self.shared.clone(),
-            view: self.seat.view(),
-            drivers: Arc::clone(&self.drivers),
-            session: self.session.clone(),
-            place: self.place(None),
-            unsaved: self.journal.unsaved().to_vec(),
-            show_thoughts: self.options.think(),
-            skip_permissions: self.options.mode() == Mode::Autonomous,
+    /// What a command looks at, but for its way to speak.
+    fn command_cx(&self, turn: TurnId) -> impl FnOnce(TurnIo) -> CommandCx + Send + use<> {
+        let (shared, view, place) = (self.shared.clone(), self.seat.view(), self.place(None));
+        let (session, unsaved) = (self.session.clone(), self.journal.unsaved().to_vec());
+        let (show_thoughts, mode) = (self.options.think(), self.options.mode());
+        let (usage, plan) = (self.core.usage().clone(), self.plan(turn, Vec::new()));
+        move |io| CommandCx {
+            shared,
+            view,
+            session,
+            place,
+            unsaved,
+            show_thoughts,
+            skip_permissions: mode == Mode::Autonomous,
+            usage,
+            plan,
+            io,
         }
     }
 
@@ -214,6 +225,7 @@ impl Actor {
             Change::Show(opened) => {
                 let past = self.bind(*opened);
                 self.replay(&past, Replay::Window);
+                self.gauge();
             }
         }
     }
@@ -251,6 +263,8 @@ fn text_len(event: &Event) -> Option<usize> {
         | Event::ToolOutput { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
+        | Event::Compaction(_)
+        | Event::Spent(_)
         | Event::Usage(_)
         | Event::Commands(_)
         | Event::Options(_)

@@ -146,6 +146,7 @@ impl Actor {
             let notice = replay::resumed_notice(self.message_id(), &self.session, past.turns);
             self.emit(notice);
             self.replay(past, Replay::Window);
+            self.gauge();
         }
     }
 
@@ -159,6 +160,14 @@ impl Actor {
         let reply = Reply::OpenSession { options: self.options.list(), commands: commands::advertised() };
         self.reply(responder, Ok(&reply));
         self.emit(Event::Commands(commands::advertised()));
+        self.gauge();
+    }
+
+    /// How full the context was when the session was last used, and what it cost.
+    pub(super) fn gauge(&mut self) {
+        if let Some(gauge) = self.core.usage().gauge() {
+            self.emit(Event::Usage(gauge));
+        }
     }
 
     /// Shows a history. In a pane that has shown another session, ids that only tell a place are told apart.

@@ -13,7 +13,7 @@ pub(crate) mod open;
 mod questions;
 pub(crate) mod replay;
 mod segment;
-mod turn;
+pub(crate) mod turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -148,7 +148,7 @@ impl Actor {
 
     /// Shows `opened` from now on, and returns its history, which is not told yet.
     pub(super) fn bind(&mut self, opened: Opened) -> open::Past {
-        let Opened { claim, lease, title, grants, mut past, unstored, .. } = opened;
+        let Opened { claim, lease, title, grants, usage, mut past, unstored, .. } = opened;
         let lost = self.journal.unsaved().len();
         self.session = claim.session().clone();
         self.claim = claim;
@@ -156,7 +156,7 @@ impl Actor {
         self.journal.turn_to(self.session.clone());
         self.grants = grants;
         self.titled = title.is_some();
-        self.step(Input::Bound(std::mem::take(&mut past.keys)));
+        self.step(Input::Bound(std::mem::take(&mut past.keys), usage));
         self.emit(Event::Title(title));
         if lost > 0 {
             let title = format!("{lost} items of the earlier conversation could not be saved and are gone");

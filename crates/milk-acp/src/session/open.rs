@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
-use session_model::{Entry, Grant, MessageId, SessionId};
+use session_model::{Entry, Grant, MessageId, SessionId, SessionUsage};
 use session_store::{Lease, ListQuery, SessionMeta, Span, StoreError, StoredWindow};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,8 @@ pub(crate) struct Opened {
     pub(crate) title: Option<String>,
     pub(crate) grants: Vec<Grant>,
     pub(crate) options: Map<String, Value>,
+    /// What it consumed.
+    pub(crate) usage: SessionUsage,
     pub(crate) past: Past,
     /// Whether `session/new` took an earlier conversation up again.
     pub(crate) adopted: bool,
@@ -72,6 +74,7 @@ impl Opened {
             title: meta.name.or(meta.title),
             grants: meta.grants,
             options: meta.options,
+            usage: meta.usage,
             past,
             adopted: false,
             unstored: None,
@@ -197,6 +200,7 @@ pub(crate) async fn fresh(shared: &Shared, view: ViewId, place: Place) -> Opened
         updated_at: now,
         grants: Vec::new(),
         options,
+        usage: SessionUsage::default(),
     };
     let (lease, unstored) = match kept(shared, &meta).await {
         Ok(lease) => (Some(lease), None),
@@ -210,6 +214,7 @@ pub(crate) async fn fresh(shared: &Shared, view: ViewId, place: Place) -> Opened
         title: meta.name,
         grants: Vec::new(),
         options: meta.options,
+        usage: meta.usage,
         past: Past::default(),
         adopted: false,
         unstored,

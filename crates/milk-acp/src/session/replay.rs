@@ -57,6 +57,8 @@ fn qualify(event: &mut Event, short: &str) {
         }
         Event::Plan(_)
         | Event::PlanRemoved(_)
+        | Event::Compaction(_)
+        | Event::Spent(_)
         | Event::Usage(_)
         | Event::Commands(_)
         | Event::Options(_)

@@ -58,6 +58,8 @@ pub(crate) fn merge(open: &mut Event, event: Event) -> Option<Event> {
         | Event::ToolOutput { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
+        | Event::Compaction(_)
+        | Event::Spent(_)
         | Event::Usage(_)
         | Event::Commands(_)
         | Event::Options(_)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_runtime::driver::{Permissions, TurnEnd, TurnError, TurnInput};
+use agent_runtime::driver::{Compacted, Permissions, TurnEnd, TurnError, TurnInput};
 use agent_runtime::io::{Interrupted, TurnIo, TurnSignal, TurnSignals};
 use session_model::source::Ids;
 use session_model::{
@@ -45,6 +45,13 @@ pub(crate) struct TurnPlan {
     pub(crate) ids: Arc<dyn Ids>,
 }
 
+impl TurnPlan {
+    fn input(self, history: Arc<[Entry]>) -> TurnInput {
+        let Self { session, turn, prompt, cwd, additional_roots, permissions, .. } = self;
+        TurnInput { session, turn, prompt, cwd, additional_roots, history, permissions, show_thoughts: true }
+    }
+}
+
 /// What the turn has to say next.
 #[derive(Debug)]
 pub(crate) enum Said {
@@ -73,11 +80,11 @@ impl RunningTurn {
     /// Runs a command in place of a turn; its words are told under `message`.
     pub(crate) fn command(
         invocation: Invocation,
-        cx: CommandCx,
+        cx: impl FnOnce(TurnIo) -> CommandCx + Send + 'static,
         message: MessageId,
         parent: &CancellationToken,
     ) -> Self {
-        Self::spawn(parent, |io| async move { command(invocation, cx, message, &io).await })
+        Self::spawn(parent, |io| async move { command(invocation, cx(io.clone()), message, &io).await })
     }
 
     fn spawn<F>(parent: &CancellationToken, work: impl FnOnce(TurnIo) -> F) -> Self
@@ -183,20 +190,35 @@ async fn run(plan: TurnPlan, io: TurnIo) -> Outcome {
 
 async fn attempt(plan: TurnPlan, io: &TurnIo) -> Result<Outcome, Interrupted> {
     let history = io.or_cancelled(history(&plan, io)).await??;
-    let TurnPlan { session, turn, prompt, cwd, additional_roots, permissions, model, drivers, .. } = plan;
-    let driver = match io.or_cancelled(drivers.driver(model.as_deref())).await? {
+    let driver = match io.or_cancelled(plan.drivers.driver(plan.model.as_deref())).await? {
         Ok(driver) => driver,
         Err(failure) => return Ok(Outcome::Failed(failure)),
     };
     io.emit(Event::Routed(driver.route)).await?;
-    let input =
-        TurnInput { session, turn, prompt, cwd, additional_roots, history, permissions, show_thoughts: true };
-    match driver.driver.drive(input, io.clone()).await {
+    match driver.driver.drive(plan.input(history), io.clone()).await {
         Ok(TurnEnd { stop, usage }) => Ok(Outcome::Done { stop, usage }),
         Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
         Err(error @ (TurnError::Provider(_) | TurnError::TimedOut { .. })) => {
             Ok(Outcome::Failed(error.failure()))
         }
+    }
+}
+
+/// Has the session's earlier turns summarised, with `wish` in mind.
+pub(crate) async fn compact(
+    plan: TurnPlan,
+    wish: &str,
+    io: TurnIo,
+) -> Result<Result<Compacted, TurnFailure>, Interrupted> {
+    let history = io.or_cancelled(history(&plan, &io)).await??;
+    let driver = match io.or_cancelled(plan.drivers.driver(plan.model.as_deref())).await? {
+        Ok(driver) => driver,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    match driver.driver.compact(plan.input(history), wish, io).await {
+        Ok(compacted) => Ok(Ok(compacted)),
+        Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
+        Err(error @ (TurnError::Provider(_) | TurnError::TimedOut { .. })) => Ok(Err(error.failure())),
     }
 }
 

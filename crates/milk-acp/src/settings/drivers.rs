@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_runtime::Agent;
-use agent_runtime::agent::Summaries;
+use agent_runtime::agent::Learned;
 use agent_runtime::process::Background;
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
@@ -17,7 +17,7 @@ use agent_runtime::rules::Rules;
 use agent_runtime::tools::ToolRegistry;
 use async_trait::async_trait;
 use session_model::source::Ids;
-use session_model::{AgentId, Choice, Route, SessionId, TurnFailure};
+use session_model::{AgentId, Choice, Route, TurnFailure};
 use tokio::time::Instant;
 
 use super::agent::AgentSettings;
@@ -76,8 +76,8 @@ pub type SharedLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// The servers found running, and when.
 type Found = (Instant, Vec<Detected>);
-/// A provider with the description it was built from.
-type Built = (AgentSpec, Arc<dyn Provider>);
+/// A provider, and what its agents have learned.
+type Built = (Arc<dyn Provider>, Learned);
 
 /// Answers from the configuration. Clones share everything.
 #[derive(Clone)]
@@ -90,7 +90,8 @@ pub struct ConfiguredDrivers {
     remarks: Vec<String>,
     clients: HttpClients,
     found: Arc<Mutex<Option<Found>>>,
-    providers: Arc<Mutex<Vec<Built>>>,
+    /// With the descriptions they were built from.
+    providers: Arc<Mutex<Vec<(AgentSpec, Built)>>>,
 }
 
 impl fmt::Debug for ConfiguredDrivers {
@@ -180,17 +181,17 @@ impl ConfiguredDrivers {
     }
 
     /// The same provider for the same description: it may have learned something about its server.
-    fn provider(&self, spec: &AgentSpec) -> Result<Arc<dyn Provider>, ProviderError> {
+    fn provider(&self, spec: &AgentSpec) -> Result<Built, ProviderError> {
         let mut kept = self.providers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, provider)) = kept.iter().find(|(known, _)| known == spec) {
-            return Ok(Arc::clone(provider));
+        if let Some((_, built)) = kept.iter().find(|(known, _)| known == spec) {
+            return Ok(built.clone());
         }
-        let provider = build_provider(spec, &self.clients)?;
+        let built = (build_provider(spec, &self.clients)?, Learned::default());
         if kept.len() >= KEPT_PROVIDERS {
             kept.remove(0);
         }
-        kept.push((spec.clone(), Arc::clone(&provider)));
-        Ok(provider)
+        kept.push((spec.clone(), built.clone()));
+        Ok(built)
     }
 
     fn load(&self, cwd: &Path) -> Result<Arc<Loaded>, TurnFailure> {
@@ -217,7 +218,6 @@ impl Drivers for ConfiguredDrivers {
             cwd: cwd.to_owned(),
             tools: ToolRegistry::builtin_with(background.clone()),
             background,
-            summaries: Summaries::default(),
         })
     }
 }
@@ -229,8 +229,6 @@ struct ConfiguredSession {
     cwd: PathBuf,
     tools: ToolRegistry,
     background: Background,
-    /// Kept here, for an agent is built anew for every turn.
-    summaries: Summaries,
 }
 
 impl Drop for ConfiguredSession {
@@ -260,16 +258,12 @@ impl SessionDrivers for ConfiguredSession {
         }
     }
 
-    fn compact(&self, session: &SessionId, instructions: &str) {
-        self.summaries.wish(session, instructions);
-    }
-
     async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure> {
         let drivers = &self.drivers;
         let loaded = drivers.load(&self.cwd)?;
         let settings = &loaded.settings;
         let choice = drivers.choose(settings, model).await;
-        let provider = drivers
+        let (provider, learned) = drivers
             .provider(&choice.spec)
             .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;
         let info = provider.info();
@@ -280,7 +274,7 @@ impl SessionDrivers for ConfiguredSession {
             .with_limits(limits(&effective))
             .with_prompt(system_prompt(&info.agent, agent, custom));
         let runner = match choice.spec {
-            AgentSpec::Endpoint(_) => runner.with_summaries(self.summaries.clone()),
+            AgentSpec::Endpoint(_) => runner.with_learned(learned).summarising(),
             // Nobody is there to summarise.
             AgentSpec::Offline | AgentSpec::Unusable { .. } => runner,
         };
@@ -437,10 +431,10 @@ mod tests {
     async fn the_same_description_keeps_its_provider() {
         let scene = scene(&two());
         let choice = scene.drivers.choice(scene.folder.path(), None).await.unwrap();
-        let first = scene.drivers.provider(&choice.spec).unwrap();
-        assert!(Arc::ptr_eq(&first, &scene.drivers.clone().provider(&choice.spec).unwrap()));
+        let first = scene.drivers.provider(&choice.spec).unwrap().0;
+        assert!(Arc::ptr_eq(&first, &scene.drivers.clone().provider(&choice.spec).unwrap().0));
         let other = scene.drivers.choice(scene.folder.path(), Some("two")).await.unwrap();
-        assert!(!Arc::ptr_eq(&first, &scene.drivers.provider(&other.spec).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &scene.drivers.provider(&other.spec).unwrap().0));
     }
 
     #[tokio::test]

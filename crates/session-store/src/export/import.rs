@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use session_model::{
-    Content, Entry, Item, MessageId, Route, StopReason, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
-    TurnId,
+    Content, Entry, Item, MessageId, Route, SessionUsage, StopReason, ToolCallUpdate, ToolContent, ToolKind,
+    ToolStatus, TurnId,
 };
 use time::OffsetDateTime;
 
@@ -55,6 +55,7 @@ fn of_go(file: GoSession) -> StoredSession {
         updated_at: file.last_used,
         grants: Vec::new(),
         options: serde_json::Map::new(),
+        usage: SessionUsage::default(),
     };
     StoredSession { meta, entries, damaged: 0 }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use session_model::{Content, Entry, Item, StopReason, ToolCallUpdate, ToolContent, text_of};
+use session_model::{Content, Entry, Item, StopReason, Summary, ToolCallUpdate, ToolContent, text_of};
 use time::OffsetDateTime;
 
 /// One turn of the Go milk: a message, or a tool's result.
@@ -75,7 +75,8 @@ fn of_turn(entries: &[Entry]) -> Vec<GoTurn> {
         | Item::Agent { .. }
         | Item::Thought { .. }
         | Item::Tool { .. }
-        | Item::Remark { .. } => None,
+        | Item::Remark { .. }
+        | Item::Compaction { .. } => None,
     });
     let agent = route.map_or("primary", |route| route.target.as_str());
     let name = route.map_or("", |route| route.agent.as_str());
@@ -102,6 +103,7 @@ impl Writer<'_> {
         match &entry.item {
             Item::User { content, .. } => self.alone(USER, text_of(content), entry.at),
             Item::Remark { text, .. } => self.alone(MILK, text.clone(), entry.at),
+            Item::Compaction { summary, .. } => self.alone(MILK, summarised(summary), entry.at),
             Item::TurnEnd { stop, error, .. } => {
                 let told = error.as_ref().map(|error| format!("Error: {}", error.message));
                 if let Some(told) = told.or_else(|| ending(*stop).map(str::to_owned)) {
@@ -165,6 +167,10 @@ impl Writer<'_> {
             steps: Vec::new(),
         }
     }
+}
+
+fn summarised(summary: &Summary) -> String {
+    format!("Summary of the {} oldest turns:\n{}", summary.turns, summary.text.trim())
 }
 
 /// How a turn ended, where it did not simply end.

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use session_model::{
-    Content, Event, Foreground, Item, MessageId, ResourceBody, Role, ToolCallId, ToolCallUpdate, ToolContent,
+    Compaction, CompactionId, CompactionState, Content, Event, Foreground, Item, MessageId, ResourceBody,
+    Role, ToolCallId, ToolCallUpdate, ToolContent,
 };
 
 /// Collects the events of one turn and gives out what is finished, to be stored before the event is announced.
@@ -21,6 +22,8 @@ pub struct Folder {
     step: u32,
     /// A tool call of this step has ended: what comes next answers its result.
     answered: bool,
+    /// The compaction under way.
+    compacting: Option<CompactionId>,
 }
 
 #[derive(Debug)]
@@ -54,10 +57,12 @@ impl Folder {
                 self.tool_output(id, chunk);
                 Vec::new()
             }
+            Event::Compaction(compaction) => self.compaction(compaction),
             Event::Foreground(Foreground::Idle { .. }) => self.finish(),
             Event::Foreground(Foreground::Running | Foreground::RequiresAction)
             | Event::Plan(_)
             | Event::PlanRemoved(_)
+            | Event::Spent(_)
             | Event::Usage(_)
             | Event::Commands(_)
             | Event::Options(_)
@@ -78,6 +83,22 @@ impl Folder {
     #[must_use]
     pub fn open_tools(&self) -> Vec<ToolCallUpdate> {
         self.tools.iter().map(|tool| tool.call.clone()).collect()
+    }
+
+    /// The compaction that has not come to its end.
+    #[must_use]
+    pub fn open_compaction(&self) -> Option<&CompactionId> {
+        self.compacting.as_ref()
+    }
+
+    fn compaction(&mut self, compaction: &Compaction) -> Vec<Item> {
+        let mut done = self.finish();
+        let id = &compaction.id;
+        self.compacting = (compaction.state == CompactionState::Running).then(|| id.clone());
+        if let CompactionState::Done(summary) = &compaction.state {
+            done.push(Item::Compaction { id: id.clone(), summary: summary.clone() });
+        }
+        done
     }
 
     fn message(&mut self, id: &MessageId, role: Role, content: &[Content]) -> Vec<Item> {

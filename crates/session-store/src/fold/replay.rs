@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use session_model::{
-    Content, Entry, Event, Item, MessageId, Role, ToolCallUpdate, ToolStatus, TurnFailure, TurnId,
+    Compaction, CompactionState, Content, Entry, Event, Item, MessageId, Role, ToolCallUpdate, ToolStatus,
+    TurnFailure, TurnId,
 };
 
 use super::cut;
@@ -53,7 +54,7 @@ impl Window {
 }
 
 /// The events that show a stored history: messages whole and under their own ids, each tool call once in its
-/// final state (one that never reached it as cancelled), and a message in place of the turns outside the window.
+/// final state (one that never reached it as cancelled), each summary where it was made, and a message in place of the turns outside the window.
 /// A turn that failed ends with a message saying why. A turn cut off by a crash is shown as far as it is known.
 #[must_use]
 pub fn replay(entries: &[Entry], window: &Window) -> Vec<Event> {
@@ -110,6 +111,11 @@ impl Shown<'_> {
                 }
             }
             Item::Tool { call, .. } => self.events.push(Event::ToolCall(settled(call))),
+            Item::Compaction { id, summary } => self.events.push(Event::Compaction(Compaction {
+                id: id.clone(),
+                requested: false,
+                state: CompactionState::Done(summary.clone()),
+            })),
             Item::TurnEnd { error, .. } => {
                 if let Some(TurnFailure { message, .. }) = error {
                     let id = MessageId::from(format!("hist-error-{turn}"));

@@ -16,11 +16,11 @@ use crate::memory::stored_json;
 use crate::meta::SessionMeta;
 
 /// The columns [`session`] reads, in its order.
-pub(super) const SESSION: &str = "id, cwd, roots, name, title, created_at, updated_at, grants, options";
+pub(super) const SESSION: &str = "id, cwd, roots, name, title, created_at, updated_at, grants, options, used";
 /// The columns [`entry`] reads, in its order.
 pub(super) const ENTRY: &str = "version, turn, at, json";
 
-/// A session's row; `None` when it cannot be read. What is damaged only in its grants or options loses those:
+/// A session's row; `None` when it cannot be read. What is damaged only in its grants, options or counts loses those:
 /// a question asked again is better than a conversation lost.
 pub(super) fn session(row: &Row<'_>) -> Option<SessionMeta> {
     Some(SessionMeta {
@@ -33,6 +33,7 @@ pub(super) fn session(row: &Row<'_>) -> Option<SessionMeta> {
         updated_at: moment(row, 6)?,
         grants: json_or_default(row, 7),
         options: json_or_default(row, 8),
+        usage: json_or_default(row, 9),
     })
 }
 
@@ -63,6 +64,7 @@ pub(super) fn kind(item: &Item) -> &'static str {
         Item::Thought { .. } => "thought",
         Item::Tool { .. } => "tool",
         Item::Remark { .. } => "remark",
+        Item::Compaction { .. } => "compaction",
         Item::TurnEnd { .. } => "turn_end",
     }
 }

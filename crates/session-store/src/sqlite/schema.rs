@@ -11,7 +11,7 @@ use super::fault::Fault;
 pub(super) const ITEM_VERSION: i64 = 1;
 
 /// Step n brings a database from version n to n + 1. Steps are never edited, only added.
-const STEPS: &[&[&str]] = &[&[SESSIONS], &[TURNS], &[INDEX, UNINDEXED]];
+const STEPS: &[&[&str]] = &[&[SESSIONS], &[TURNS], &[INDEX, UNINDEXED], &[USED]];
 
 const SESSIONS: &str = "
     CREATE TABLE sessions (
@@ -85,6 +85,11 @@ const UNINDEXED: &str = "
     ) STRICT;
     INSERT INTO unindexed (session, seq) SELECT n, 0 FROM sessions;
     CREATE INDEX sessions_name ON sessions (cwd, name) WHERE name IS NOT NULL;
+";
+
+/// What a session consumed.
+const USED: &str = "
+    ALTER TABLE sessions ADD COLUMN used TEXT NOT NULL DEFAULT '{}';
 ";
 
 /// Brings the database to this build's version.

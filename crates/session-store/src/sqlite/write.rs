@@ -16,7 +16,8 @@ use crate::title::title_from;
 
 /// Makes a session.
 pub(super) fn create(conn: &Connection, meta: &SessionMeta) -> Result<(), Fault> {
-    let sql = format!("INSERT INTO sessions ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", rows::SESSION);
+    let sql =
+        format!("INSERT INTO sessions ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", rows::SESSION);
     let inserted = conn.prepare_cached(&sql)?.execute(params![
         meta.id.as_str(),
         rows::path(&meta.cwd)?,
@@ -27,6 +28,7 @@ pub(super) fn create(conn: &Connection, meta: &SessionMeta) -> Result<(), Fault>
         rows::nanos(meta.updated_at),
         rows::json(&meta.grants)?,
         rows::json(&meta.options)?,
+        rows::json(&meta.usage)?,
     ]);
     match inserted {
         Ok(_) => Ok(()),
@@ -120,7 +122,8 @@ pub(super) fn update(conn: &Connection, id: &SessionId, patch: &MetaPatch) -> Re
         updated_at = coalesce(?6, updated_at),
         grants = coalesce(?7, grants),
         options = coalesce(?8, options),
-        roots = coalesce(?9, roots)
+        roots = coalesce(?9, roots),
+        used = coalesce(?10, used)
         WHERE n = ?1";
     conn.prepare_cached(sql)?.execute(params![
         n,
@@ -132,6 +135,7 @@ pub(super) fn update(conn: &Connection, id: &SessionId, patch: &MetaPatch) -> Re
         patch.grants.as_ref().map(rows::json).transpose()?,
         patch.options.as_ref().map(rows::json).transpose()?,
         patch.additional_roots.as_ref().map(rows::json).transpose()?,
+        patch.usage.as_ref().map(rows::json).transpose()?,
     ])?;
     Ok(())
 }

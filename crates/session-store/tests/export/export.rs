@@ -12,13 +12,14 @@ fn the_text_form_shows_every_turn_under_a_rule() {
     let when = "2026-03-04 05:06:07";
     let cut = format!("{}...", "x".repeat(297));
     let expected = format!(
-        "session: 5f0c\nname: parser\ncwd: /work\ncreated: {when}\nstate: ROUTING\nturns: 8\n\
+        "session: 5f0c\nname: parser\ncwd: /work\ncreated: {when}\nstate: ROUTING\nturns: 9\n\
          {rule}\n{when}  ·  user\nfind the bug\n\n\
          {rule}\n{when}  ·  escalation\nlet me look\n  ⚙ bash: {{\"command\":\"ls\"}}\n  ⚙ read_file: {{broken\n\n\
          {rule}\n{when}  ·  tool result\n  → {cut}\n\n\
          {rule}\n{when}  ·  tool result\n  → fn main\n\n\
          {rule}\n{when}  ·  escalation\nfound it\n\n\
          {rule}\n{when}  ·  milk\na remark\n\n\
+         {rule}\n{when}  ·  milk\nSummary of the 3 oldest turns:\nIt began.\n\n\
          {rule}\n{when}  ·  user\nfix it\n\n\
          {rule}\n{when}  ·  milk\nError: no answer\n"
     );

@@ -160,6 +160,6 @@ fn step(item: &Item) -> Option<u32> {
             assert_eq!(call.status, Some(ToolStatus::Completed));
             Some(*step)
         }
-        Item::User { .. } | Item::Remark { .. } | Item::TurnEnd { .. } => None,
+        Item::User { .. } | Item::Remark { .. } | Item::Compaction { .. } | Item::TurnEnd { .. } => None,
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use session_model::{
-    Content, Entry, Grant, GrantScope, Item, Route, StopReason, ToolCallUpdate, ToolContent, ToolKind,
-    ToolStatus, TurnFailure, TurnId,
+    Content, Entry, Grant, GrantScope, Item, Route, SessionUsage, Spent, StopReason, Summary, TokenUsage,
+    ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnFailure, TurnId,
 };
 use session_store::{SessionMeta, StoredSession};
 use time::OffsetDateTime;
@@ -22,6 +22,7 @@ pub(crate) fn session() -> StoredSession {
         updated_at: AT + time::Duration::seconds(9),
         grants: vec![Grant { tool: "bash".to_owned(), scope: GrantScope::CommandPrefix("ls".to_owned()) }],
         options: [("think".to_owned(), json!(true))].into_iter().collect(),
+        usage: usage(),
     };
     let first = turn(
         "t1",
@@ -33,12 +34,24 @@ pub(crate) fn session() -> StoredSession {
             tool("c2", "read_file", &json!("{broken"), "fn main"),
             Item::Agent { id: "a2".into(), step: 1, text: "found it".to_owned() },
             Item::Remark { id: "r".into(), text: "a remark".to_owned() },
+            Item::Compaction { id: "comp".into(), summary: summary() },
             end(StopReason::EndTurn, None, "claude"),
         ],
     );
     let failure = TurnFailure { code: "provider_unreachable".to_owned(), message: "no answer".to_owned() };
     let second = turn("t2", [user("u2", "fix it", None), end(StopReason::Error, Some(failure), "local")]);
     StoredSession { meta, entries: [first, second].concat(), damaged: 0 }
+}
+
+fn summary() -> Summary {
+    Summary { turns: 3, last: "t0".into(), text: "It began.\n".to_owned() }
+}
+
+fn usage() -> SessionUsage {
+    let tokens = TokenUsage { input: 10, cached: 4, output: 2, thought: 1 };
+    let mut usage = SessionUsage::default();
+    usage.add(&Spent { agent: "local".into(), model: "m".to_owned(), tokens, dollars: Some(0.25) });
+    usage
 }
 
 fn turn<const N: usize>(id: &str, items: [Item; N]) -> Vec<Entry> {

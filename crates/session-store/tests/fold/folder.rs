@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use session_model::{
-    Content, ContextUsage, Event, Foreground, Item, Notice, Role, Route, Severity, StopReason, ToolKind,
-    ToolStatus, Warning,
+    Compaction, CompactionState, Content, ContextUsage, Event, Foreground, Item, Notice, Role, Route,
+    Severity, StopReason, Summary, ToolKind, ToolStatus, Warning,
 };
 use session_store::fold::Folder;
 
@@ -19,7 +19,7 @@ fn fold(events: &[Event]) -> Vec<Item> {
 fn steps(items: &[Item]) -> Vec<u32> {
     let step = |item: &Item| match item {
         Item::Agent { step, .. } | Item::Thought { step, .. } | Item::Tool { step, .. } => Some(*step),
-        Item::User { .. } | Item::Remark { .. } | Item::TurnEnd { .. } => None,
+        Item::User { .. } | Item::Remark { .. } | Item::Compaction { .. } | Item::TurnEnd { .. } => None,
     };
     items.iter().filter_map(step).collect()
 }
@@ -62,6 +62,28 @@ fn what_is_no_part_of_the_conversation_finishes_nothing() {
     ] {
         let items = fold(&[delta("m", "a"), other.clone(), delta("m", "b")]);
         assert_eq!(items, [agent("m", 0, "ab")], "{other:?}");
+    }
+}
+
+fn compaction(state: CompactionState) -> Event {
+    Event::Compaction(Compaction { id: "comp".into(), requested: false, state })
+}
+
+#[test]
+fn a_summary_is_an_item_once_it_is_there_and_until_then_it_is_open() {
+    let summary = Summary { turns: 2, last: "t0".into(), text: "so far".to_owned() };
+    let ends = [
+        (CompactionState::Done(summary.clone()), vec![Item::Compaction { id: "comp".into(), summary }]),
+        (CompactionState::Failed("no".to_owned()), Vec::new()),
+        (CompactionState::Cancelled, Vec::new()),
+    ];
+    for (end, items) in ends {
+        let mut folder = Folder::new();
+        folder.event(&delta("m", "a"));
+        assert_eq!(folder.event(&compaction(CompactionState::Running)), [agent("m", 0, "a")]);
+        assert_eq!(folder.open_compaction(), Some(&"comp".into()));
+        assert_eq!(folder.event(&compaction(end)), items);
+        assert_eq!(folder.open_compaction(), None);
     }
 }
 

@@ -182,7 +182,9 @@ proptest! {
                     last = step;
                 }
                 Item::Tool { call, .. } => prop_assert!(tools.insert(call.id)),
-                Item::User { .. } | Item::Remark { .. } | Item::TurnEnd { .. } => prop_assert!(false),
+                Item::User { .. } | Item::Remark { .. } | Item::Compaction { .. } | Item::TurnEnd { .. } => {
+                    prop_assert!(false);
+                }
             }
         }
     }

@@ -1,7 +1,10 @@
 //! What a stored history looks like when it is shown again.
 
 use serde_json::json;
-use session_model::{Content, Entry, Event, Item, Role, StopReason, ToolStatus, TurnFailure};
+use session_model::{
+    Compaction, CompactionState, Content, Entry, Event, Item, Role, StopReason, Summary, ToolStatus,
+    TurnFailure,
+};
 use session_store::fold::{GAP_ID, Window, replay};
 
 use crate::support::{agent, entries, shown, thought, update, user, whole};
@@ -21,6 +24,7 @@ fn messages_keep_their_ids_and_tools_appear_once() {
     call.title = Some("grep: x".to_owned());
     call.raw_output = Some(json!({"output": "found"}));
     let remark = Item::Remark { id: "r".into(), text: "a remark".to_owned() };
+    let summary = Summary { turns: 4, last: "t0".into(), text: "so far".to_owned() };
     let tool = Item::Tool { step: 0, call: call.clone() };
     let said = [
         user("u", "q"),
@@ -28,6 +32,7 @@ fn messages_keep_their_ids_and_tools_appear_once() {
         tool,
         agent("a", 1, "yes"),
         remark,
+        Item::Compaction { id: "comp".into(), summary: summary.clone() },
         end(StopReason::EndTurn),
     ];
     let history = entries("t", said);
@@ -37,6 +42,11 @@ fn messages_keep_their_ids_and_tools_appear_once() {
         Event::ToolCall(call),
         whole("a", Role::Agent, "yes"),
         whole("r", Role::Agent, "a remark"),
+        Event::Compaction(Compaction {
+            id: "comp".into(),
+            requested: false,
+            state: CompactionState::Done(summary),
+        }),
     ];
     assert_eq!(replay(&history, &Window::FULL), expected);
     expected.remove(1);

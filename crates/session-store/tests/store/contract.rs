@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use session_model::{Grant, GrantScope, SessionId};
+use session_model::{ContextUsage, Grant, GrantScope, SessionId, SessionUsage};
 use session_store::fold::Window;
 use session_store::{ListQuery, MetaPatch, SessionMeta, SessionStore, StoreError, StoredSession};
 
@@ -105,6 +105,10 @@ async fn a_patch_changes_what_it_names_and_nothing_else(store: &dyn SessionStore
         grants: Some(vec![Grant { tool: "grep".to_owned(), scope: GrantScope::Tool }]),
         options: Some([("think".to_owned(), json!("on"))].into_iter().collect()),
         additional_roots: Some(vec!["/r".into()]),
+        usage: Some(SessionUsage {
+            context: Some(ContextUsage { used: 5, size: 9, cost: None }),
+            ..SessionUsage::default()
+        }),
     };
     store.update(&id, patch.clone()).await.unwrap();
     patch.apply(&mut expected);

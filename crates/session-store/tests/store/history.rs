@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use session_model::{
-    Content, Item, Route, SessionId, StopReason, ToolCallUpdate, ToolKind, ToolStatus, TurnFailure,
+    Content, Item, Route, SessionId, StopReason, Summary, ToolCallUpdate, ToolKind, ToolStatus, TurnFailure,
 };
 use session_store::fold::{Window, replay, replay_window};
 use session_store::{SessionStore, Span, StoreError};
@@ -135,6 +135,10 @@ async fn items_of_every_kind_come_back_in_order(store: &dyn SessionStore) {
         agent("a", "on it"),
         Item::Tool { step: 0, call },
         Item::Remark { id: "r".into(), text: "a remark".to_owned() },
+        Item::Compaction {
+            id: "comp".into(),
+            summary: Summary { turns: 2, last: "t-0".into(), text: "so far".to_owned() },
+        },
         Item::TurnEnd { stop: StopReason::Error, error: Some(failure), route: Some(route) },
     ];
     let entries: Vec<_> = items.into_iter().zip(0..).map(|(item, n)| entry("t-1", n, item)).collect();

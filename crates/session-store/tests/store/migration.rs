@@ -1,6 +1,6 @@
 //! A database of an earlier milk, opened by this one.
 
-use session_model::{Entry, SessionId};
+use session_model::{Entry, SessionId, SessionUsage};
 use session_store::{SessionStore, Span, StoreError};
 
 use crate::support::{Disk, agent, end, entry, meta, user};
@@ -12,6 +12,7 @@ fn as_in_version_1(disk: &Disk) {
         DROP TABLE unindexed;
         DROP TABLE messages_index;
         DROP INDEX sessions_name;
+        ALTER TABLE sessions DROP COLUMN used;
         CREATE UNIQUE INDEX entries_key ON entries (session, key) WHERE key IS NOT NULL;
         PRAGMA user_version = 1;";
     disk.raw().execute_batch(older).unwrap();
@@ -42,6 +43,7 @@ async fn turns_and_keys_of_an_older_database_are_found_as_if_written_by_this_one
     assert_eq!((before.left_out, before.turns, before.keys.len()), (1, 5, 5));
     as_in_version_1(&disk);
     let store = disk.store();
+    assert_eq!(store.meta(&"s-1".into()).await.unwrap().usage, SessionUsage::default());
     assert_eq!(store.window(&"s-2".into(), span).await.unwrap(), before);
     assert_eq!(store.search("there", None, 9).await.unwrap().len(), 2);
     assert_eq!(store.window(&"empty".into(), span).await.unwrap().turns, 0);

@@ -67,6 +67,7 @@ pub(crate) fn meta(id: &str, second: i64) -> SessionMeta {
         updated_at: at(second),
         grants: Vec::new(),
         options: serde_json::Map::new(),
+        usage: session_model::SessionUsage::default(),
     }
 }
 

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use session_model::source::SequentialIds;
 use session_model::{
-    Answer, Ask, Content, Entry, Event, GrantScope, OptionId, PermissionAsk, Role, SessionId, ToolCallUpdate,
-    ToolContent, ToolKind, TurnId,
+    Answer, Ask, Compaction, CompactionState, Content, Entry, Event, GrantScope, OptionId, PermissionAsk,
+    Role, SessionId, Summary, ToolCallUpdate, ToolContent, ToolKind, TurnId,
 };
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -227,6 +227,8 @@ pub(super) fn event_line(event: &Event) -> String {
         }
         Event::ToolCall(update) => row_line(update),
         Event::ToolOutput { id, chunk } => format!("{id} +{}", shown(std::slice::from_ref(chunk))),
+        Event::Compaction(compaction) => compaction_line(compaction),
+        Event::Spent(spent) => format!("spent {} of {}", spent.tokens.total(), spent.agent),
         Event::Usage(usage) => format!("usage {}/{}", usage.used, usage.size),
         Event::Notice(notice) => format!("notice {:?}: {}", notice.severity, notice.title),
         Event::Message { .. }
@@ -240,6 +242,16 @@ pub(super) fn event_line(event: &Event) -> String {
         | Event::Warning(_)
         | Event::ReplayComplete => format!("unexpected {event:?}"),
     }
+}
+
+fn compaction_line(compaction: &Compaction) -> String {
+    let state = match &compaction.state {
+        CompactionState::Running => "begins".to_owned(),
+        CompactionState::Done(Summary { turns, last, text }) => format!("of {turns} turns to {last}: {text}"),
+        CompactionState::Failed(why) => format!("failed: {why}"),
+        CompactionState::Cancelled => "cancelled".to_owned(),
+    };
+    format!("{} {state}", compaction.id)
 }
 
 fn row_line(update: &ToolCallUpdate) -> String {

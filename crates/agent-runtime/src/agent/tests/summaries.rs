@@ -4,14 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use session_model::source::SequentialIds;
-use session_model::{Content, Entry, Item, MessageId, SessionId, StopReason, TokenUsage, TurnId, text_of};
+use session_model::{
+    Compaction, CompactionState, Content, Entry, Event, Item, MessageId, SessionId, StopReason, TokenUsage,
+    TurnId, text_of,
+};
 use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
 
 use super::rig::event_line;
 use super::trouble::too_long;
-use crate::agent::{Agent, Summaries};
-use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
+use crate::agent::Agent;
+use crate::driver::{Compacted, Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::{TurnIo, TurnSignal};
 use crate::provider::{ModelMessage, ModelRequest};
 use crate::scripted::{Line, Scripted};
@@ -19,14 +22,10 @@ use crate::tools::registry::ToolRegistry;
 
 /// A window of 4,000 tokens leaves 9,000 bytes, less than a kilobyte of them for the system prompt.
 fn agent(script: Vec<Vec<Line>>) -> (Agent, Arc<Scripted>) {
-    agent_with(script, Summaries::default())
-}
-
-fn agent_with(script: Vec<Vec<Line>>, summaries: Summaries) -> (Agent, Arc<Scripted>) {
     let model = Arc::new(Scripted::new(script).with_context_window(4_000));
     let provider = Arc::<Scripted>::clone(&model);
     let agent = Agent::new(provider, ToolRegistry::new(), Arc::new(SequentialIds::default()));
-    (agent.with_summaries(summaries), model)
+    (agent.summarising(), model)
 }
 
 /// So many turns of about two kilobytes each.
@@ -50,28 +49,48 @@ fn history(turns: usize) -> Vec<Entry> {
     (0..turns).flat_map(turn).collect()
 }
 
-async fn drive(agent: &Agent, history: Vec<Entry>) -> (Vec<String>, Result<TurnEnd, TurnError>) {
-    let (io, mut signals) = TurnIo::channel(CancellationToken::new());
-    let input = TurnInput {
+fn input(history: Vec<Entry>, prompt: &str) -> TurnInput {
+    TurnInput {
         session: SessionId::from("s"),
         turn: TurnId::from("now"),
-        prompt: vec![Content::text("go")],
+        prompt: if prompt.is_empty() { Vec::new() } else { vec![Content::text(prompt)] },
         cwd: PathBuf::from("/work"),
         additional_roots: Vec::new(),
         history: history.into(),
         permissions: Permissions::default(),
         show_thoughts: true,
-    };
+    }
+}
+
+/// What was said while `work` ran, and what came of it.
+async fn heard<T>(work: impl AsyncFnOnce(TurnIo) -> T) -> (Vec<String>, Vec<Event>, T) {
+    let (io, mut signals) = TurnIo::channel(CancellationToken::new());
     let listen = async {
-        let mut log = Vec::new();
+        let mut events = Vec::new();
         while let Some(signal) = signals.recv().await {
             let TurnSignal::Event(event) = signal else { panic!("{signal:?}") };
-            log.push(event_line(&event));
+            events.push(event);
         }
-        log
+        events
     };
-    let (end, log) = tokio::join!(agent.drive(input, io), listen);
-    (log.into_iter().filter(|line| !line.starts_with("usage")).collect(), end)
+    let (end, events) = tokio::join!(work(io), listen);
+    let lines = events.iter().map(event_line).filter(|line| !line.starts_with("usage")).collect();
+    (lines, events, end)
+}
+
+async fn drive(agent: &Agent, history: Vec<Entry>) -> (Vec<String>, Vec<Event>, Result<TurnEnd, TurnError>) {
+    heard(async |io| agent.drive(input(history, "go"), io).await).await
+}
+
+/// `history` with the summary that a turn of these events left.
+fn and_summary(mut history: Vec<Entry>, events: &[Event]) -> Vec<Entry> {
+    for event in events {
+        if let Event::Compaction(Compaction { id, state: CompactionState::Done(summary), .. }) = event {
+            let item = Item::Compaction { id: id.clone(), summary: summary.clone() };
+            history.push(Entry { turn: TurnId::from("before"), at: OffsetDateTime::UNIX_EPOCH, item });
+        }
+    }
+    history
 }
 
 fn first(request: &ModelRequest) -> String {
@@ -81,15 +100,22 @@ fn first(request: &ModelRequest) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn turns_that_outgrow_the_window_are_summarised_once_and_silently() {
+async fn turns_that_outgrow_the_window_are_summarised_once_and_later_turns_begin_alike() {
     let usage = TokenUsage { input: 7, cached: 0, output: 3, thought: 0 };
-    let (agent, model) = agent(vec![
+    let (first_agent, model) = agent(vec![
         vec![Line::think("hm"), Line::say("decided on nom"), Line::Usage(usage)],
         vec![Line::say("one")],
-        vec![Line::say("two")],
     ]);
-    let (log, end) = drive(&agent, history(6)).await;
-    assert_eq!(log, ["notice Info: The 4 oldest turns were summarised to make room.", "agent msg-2: one"]);
+    let (log, events, end) = drive(&first_agent, history(6)).await;
+    assert_eq!(
+        log,
+        [
+            "compaction-1 begins",
+            "spent 10 of scripted",
+            "compaction-1 of 5 turns to t4: decided on nom",
+            "agent msg-2: one"
+        ]
+    );
     assert_eq!(end.unwrap().usage, Some(usage));
     let requests = model.requests();
     assert!(requests[0].system.starts_with("You summarise") && requests[0].tools.is_empty());
@@ -97,22 +123,31 @@ async fn turns_that_outgrow_the_window_are_summarised_once_and_silently() {
     assert!(
         first(&requests[1]).contains("The task: ask 0") && first(&requests[1]).contains("decided on nom")
     );
-    // The next turn begins with the same words, and asks for no summary.
-    let (log, _) = drive(&agent, history(7)).await;
-    assert_eq!(log, ["agent msg-3: two"]);
-    let requests = model.requests();
-    assert_eq!(requests[1].messages[..2], requests[2].messages[..2]);
+    // An agent that knows nothing but the history begins with the same words, and asks for no summary.
+    let (second_agent, later) = agent(vec![vec![Line::say("two")]]);
+    let (log, ..) = drive(&second_agent, and_summary(history(7), &events)).await;
+    assert_eq!(log, ["agent msg-1: two"]);
+    assert_eq!(requests[1].messages[..2], later.requests()[0].messages[..2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_that_cannot_be_had_leaves_the_recap() {
-    for failing in [vec![Line::Fail(too_long())], vec![Line::say("half"), Line::Cut], vec![Line::say(" ")]] {
-        let (agent, model) = agent(vec![failing, vec![Line::say("ok")]]);
-        let (log, end) = drive(&agent, history(6)).await;
-        assert_eq!(log, ["agent msg-1: ok"]);
+async fn a_summary_that_cannot_be_had_leaves_the_recap_and_is_not_asked_for_again_and_again() {
+    let table = [
+        (vec![Line::Fail(too_long())], "scripted: the server answered HTTP 400: "),
+        (vec![Line::say("half"), Line::Cut], "scripted: the answer broke off: "),
+        (vec![Line::say(" ")], "the model wrote no summary"),
+    ];
+    for (failing, why) in table {
+        let (agent, model) = agent(vec![failing, vec![Line::say("ok")], vec![Line::say("again")]]);
+        let (log, _, end) = drive(&agent, history(6)).await;
+        let [begins, failed, said] = log.as_slice() else { panic!("{log:?}") };
+        assert_eq!((begins.as_str(), said.as_str()), ("compaction-1 begins", "agent msg-2: ok"));
+        assert!(failed.starts_with(&format!("compaction-1 failed: {why}")), "{failed}");
         assert!(end.is_ok());
         let told = first(&model.requests()[1]);
         assert!(told.contains("The task: ask 0") && !told.contains("Summary:"), "{told}");
+        let (log, ..) = drive(&agent, history(6)).await;
+        assert_eq!(log, ["agent msg-3: again"]);
     }
 }
 
@@ -120,7 +155,7 @@ async fn a_summary_that_cannot_be_had_leaves_the_recap() {
 async fn a_request_that_was_too_long_leads_to_one_summary_and_one_more_try() {
     let (agent, model) =
         agent(vec![vec![Line::Fail(too_long())], vec![Line::say("decided on nom")], vec![Line::say("ok")]]);
-    let (log, end) = drive(&agent, history(3)).await;
+    let (log, _, end) = drive(&agent, history(3)).await;
     assert!(end.is_ok(), "{end:?} {log:?}");
     assert!(first(&model.requests()[2]).contains("decided on nom"));
     assert_eq!(model.requests().len(), 3);
@@ -128,19 +163,27 @@ async fn a_request_that_was_too_long_leads_to_one_summary_and_one_more_try() {
 
 #[tokio::test(start_paused = true)]
 async fn the_user_can_have_all_but_the_newest_turn_summarised() {
-    let summaries = Summaries::default();
-    let script = vec![vec![Line::say("in short")], vec![Line::say("one")], vec![Line::say("two")]];
-    let (agent, model) = agent_with(script, summaries.clone());
-    summaries.wish(&SessionId::from("s"), " mind the tests ");
-    let (log, _) = drive(&agent, history(3)).await;
-    assert_eq!(log, ["notice Info: The 2 oldest turns were summarised to make room.", "agent msg-2: one"]);
+    let (agent, model) = agent(vec![vec![Line::say("in short")], vec![Line::say("one")]]);
+    let compact = async |io| agent.compact(input(history(3), ""), " mind the tests ", io).await.unwrap();
+    let (log, events, compacted) = heard(compact).await;
+    assert_eq!(log, ["compaction-1 begins", "compaction-1 of 2 turns to t1: in short"]);
+    assert_eq!(compacted, Compacted::Done { turns: 2 });
     assert!(first(&model.requests()[0]).ends_with("mind: mind the tests"));
-    assert_eq!(model.requests()[1].messages.len(), 3);
-    drive(&agent, history(3)).await.1.unwrap();
-    assert_eq!(model.requests()[2].messages, model.requests()[1].messages, "the wish is granted once");
-    let (rebuilt, model) = agent_with(vec![vec![Line::say("three")]], summaries);
-    drive(&rebuilt, history(3)).await.1.unwrap();
-    assert!(first(&model.requests()[0]).contains("in short"), "an agent built anew goes on with it");
+    drive(&agent, and_summary(history(3), &events)).await.2.unwrap();
+    let request = &model.requests()[1];
+    assert_eq!(request.messages.len(), 3);
+    assert!(first(request).contains("in short") && first(request).ends_with("ask 2"), "{}", first(request));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_summarised_already_or_too_little_is_not_summarised() {
+    let (agent, model) = agent(Vec::new());
+    for turns in [0, 1] {
+        let compact = async |io| agent.compact(input(history(turns), ""), "", io).await.unwrap();
+        let (log, _, compacted) = heard(compact).await;
+        assert_eq!((log.as_slice(), compacted), (&[] as &[String], Compacted::Nothing));
+    }
+    assert!(model.requests().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,6 +191,9 @@ async fn an_agent_summarises_nothing_unless_it_is_told_to() {
     let model = Arc::new(Scripted::new(vec![vec![Line::say("ok")]]).with_context_window(4_000));
     let provider = Arc::<Scripted>::clone(&model);
     let agent = Agent::new(provider, ToolRegistry::new(), Arc::new(SequentialIds::default()));
-    drive(&agent, history(6)).await.1.unwrap();
+    drive(&agent, history(6)).await.2.unwrap();
     assert_eq!(model.requests().len(), 1);
+    let (_, _, compacted) =
+        heard(async |io| agent.compact(input(history(6), ""), "", io).await.unwrap()).await;
+    assert_eq!(compacted, Compacted::Unable);
 }

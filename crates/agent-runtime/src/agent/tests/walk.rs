@@ -121,9 +121,10 @@ impl Kept {
                     self.items.push(Item::Tool { step: row.step.unwrap(), call: row });
                 }
             }
-            Event::Usage(_) | Event::Notice(_) => self.close(),
+            Event::Spent(_) | Event::Usage(_) | Event::Notice(_) => self.close(),
             Event::Message { .. }
             | Event::ToolOutput { .. }
+            | Event::Compaction(_)
             | Event::Plan(_)
             | Event::PlanRemoved(_)
             | Event::Commands(_)

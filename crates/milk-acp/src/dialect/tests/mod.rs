@@ -2,6 +2,7 @@
 //! the official schema of its version.
 
 mod asks;
+mod compaction;
 mod events;
 mod limits;
 mod negotiation;
@@ -34,7 +35,7 @@ fn v1() -> Dialect {
 /// A connection of version 1 with a client that knows all of it.
 fn v1_full() -> Dialect {
     dialect(
-        r#"{"protocolVersion":1,"clientCapabilities":{"session":{"configOptions":{"boolean":{}},"notices":{}},
+        r#"{"protocolVersion":1,"clientCapabilities":{"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},
             "elicitation":{"form":{}}}}"#,
     )
 }

@@ -198,6 +198,7 @@ fn what_a_client_of_version_1_can_do_is_read() {
         ClientFeatures {
             boolean_options: true,
             notices: true,
+            compaction: true,
             elicit_form: true,
             usage: true,
             ..ClientFeatures::default()
@@ -218,6 +219,7 @@ fn what_a_client_of_version_2_can_do_is_read_under_either_name() {
     let all = ClientFeatures {
         boolean_options: true,
         notices: true,
+        compaction: true,
         usage: true,
         elicit_form: true,
         ..ClientFeatures::default()

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
-use session_model::{AskOption, AskOptionKind, OptionId, PermissionAsk, ToolCallId, ToolKind};
+use session_model::{
+    AskOption, AskOptionKind, OptionId, PermissionAsk, Spent, Summary, ToolCallId, ToolKind,
+};
 
 use super::*;
 
@@ -19,6 +21,7 @@ fn terms() -> Terms {
         by_segment: false,
         withdrawing_cancels: true,
         inserted: HashMap::new(),
+        usage: SessionUsage::default(),
     }
 }
 
@@ -44,7 +47,7 @@ fn name(input: &Input) -> String {
         Input::Answered(id, answer) => format!("answered {id} {answer:?}"),
         Input::Ended(outcome) => format!("ended {outcome:?}"),
         Input::ShowThoughts(show) => format!("show thoughts {show}"),
-        Input::Bound(keys) => format!("bound, {} keys", keys.len()),
+        Input::Bound(keys, _) => format!("bound, {} keys", keys.len()),
         Input::Attached(handle) => format!("attached as {handle}"),
     }
 }
@@ -65,6 +68,7 @@ fn told(effect: &Effect) -> String {
         Effect::CancelTurn => "cancel the turn".to_owned(),
         Effect::Withdraw(id) => format!("withdraw {id}"),
         Effect::Settle(id, answer) => format!("settle {id} {answer:?}"),
+        Effect::KeepUsage(usage) => format!("keep usage {}", usage.tokens().total()),
         Effect::Speak(handle) => format!("speak as {handle}"),
     }
 }
@@ -76,6 +80,7 @@ fn item_told(item: &Item) -> String {
         Item::Thought { text, step, .. } => format!("thought@{step} {text:?}"),
         Item::Tool { call, step } => format!("tool@{step} {} {:?}", call.id, call.status),
         Item::Remark { text, .. } => format!("remark {text:?}"),
+        Item::Compaction { id, summary } => format!("{id} {:?}", summary.text),
         Item::TurnEnd { stop, error, .. } => format!("end {stop:?} {:?}", error.as_ref().map(|e| &e.code)),
     }
 }
@@ -94,6 +99,8 @@ fn event_told(event: &Event) -> String {
         Event::ToolOutput { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
+        | Event::Compaction(_)
+        | Event::Spent(_)
         | Event::Usage(_)
         | Event::Commands(_)
         | Event::Options(_)
@@ -308,9 +315,9 @@ fn a_turn_is_told_under_the_handle_its_prompt_came_by() {
 #[test]
 fn keys_of_every_session_that_was_shown_stay_known() {
     assert_snapshot!(run(vec![
-        Input::Bound(vec![("k".to_owned(), MessageId::from("stored"))]),
+        Input::Bound(vec![("k".to_owned(), MessageId::from("stored"))], SessionUsage::default()),
         prompt_with(1, Ack::Insertion, Some("k")),
-        Input::Bound(Vec::new()),
+        Input::Bound(Vec::new(), SessionUsage::default()),
         prompt_with(2, Ack::Insertion, Some("k")),
     ]));
 }
@@ -318,4 +325,53 @@ fn keys_of_every_session_that_was_shown_stay_known() {
 #[test]
 fn events_without_a_turn_are_ignored() {
     assert_snapshot!(run(vec![says("late"), Input::Ended(Outcome::Interrupted), Input::Cancel]));
+}
+
+fn compaction(state: CompactionState) -> Input {
+    Input::Emitted(Event::Compaction(Compaction { id: "k1".into(), requested: false, state }))
+}
+
+#[test]
+fn a_compaction_that_a_cancel_cuts_short_ends_as_cancelled() {
+    let said = run(vec![
+        prompt(1),
+        compaction(CompactionState::Running),
+        Input::Cancel,
+        Input::Ended(Outcome::Interrupted),
+    ]);
+    let ends = said.matches("state: Cancelled").count();
+    assert!(ends == 1 && said.find("state: Cancelled") < said.find("end Cancelled"), "{said}");
+}
+
+#[test]
+fn of_a_command_nothing_is_kept_but_a_summary() {
+    let Input::Prompt(new) = prompt(1) else { panic!("a prompt") };
+    let summary = Summary { turns: 2, last: "t0".into(), text: "so far".to_owned() };
+    let said = run(vec![
+        Input::Prompt(NewPrompt { local: true, ..new }),
+        compaction(CompactionState::Running),
+        compaction(CompactionState::Done(summary)),
+        says("done"),
+        done(),
+    ]);
+    let kept: Vec<_> = said.lines().filter(|line| line.trim().starts_with("- keep")).collect();
+    assert_eq!(kept.len(), 1, "{said}");
+    assert!(kept[0].contains("so far"), "{said}");
+}
+
+#[test]
+fn what_requests_took_adds_up_and_is_kept_once_before_the_turns_end_is_told() {
+    let tokens = TokenUsage { input: 3, cached: 0, output: 4, thought: 0 };
+    let spent = Spent { agent: "a".into(), model: "m".to_owned(), tokens, dollars: Some(0.5) };
+    let gauge = Event::Usage(ContextUsage { used: 7, size: 9, cost: None });
+    let mut core = Core::new(terms());
+    let inputs = [Event::Spent(spent.clone()), gauge.clone(), Event::Spent(spent), gauge];
+    let said = run_on(
+        &mut core,
+        [prompt(1)].into_iter().chain(inputs.map(Input::Emitted)).chain([done()]).collect(),
+    );
+    assert!(said.contains("amount: 0.5,") && said.contains("amount: 1.0,"), "{said}");
+    assert_eq!(said.matches("keep usage 14").count(), 1, "{said}");
+    assert!(said.find("keep usage") < said.find("idle Some(EndTurn)"), "{said}");
+    assert_eq!(core.usage().gauge().and_then(|gauge| gauge.cost), Some(session_model::Cost::usd(1.0)));
 }

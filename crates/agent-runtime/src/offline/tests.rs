@@ -37,6 +37,8 @@ async fn ask(cwd: &Path, prompt: &str) -> (Vec<String>, Vec<String>) {
                     said.push(content.as_text().unwrap().to_owned());
                 }
                 TurnSignal::Event(Event::ToolCall(update)) => rows.extend(update.title),
+                // Of a window nobody knows.
+                TurnSignal::Event(Event::Usage(_)) => {}
                 other @ (TurnSignal::Event(_) | TurnSignal::Ask(..) | TurnSignal::Granted(_)) => {
                     panic!("unexpected {other:?}")
                 }

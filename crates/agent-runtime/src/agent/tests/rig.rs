@@ -146,7 +146,7 @@ impl Running {
             let signal = self.signals.recv().await.unwrap_or_else(|| panic!("no {mark}: {:#?}", self.log));
             let line = self.hear(signal);
             let found = line.contains(mark);
-            self.log.push(line);
+            self.note(line);
             if found {
                 return;
             }
@@ -162,10 +162,17 @@ impl Running {
                 tokio::time::sleep(time).await;
             }
             let line = self.hear(signal);
-            self.log.push(line);
+            self.note(line);
             if asked {
                 return;
             }
+        }
+    }
+
+    /// What nobody is shown (how full an unknown window is) is not noted.
+    fn note(&mut self, line: String) {
+        if !(line.starts_with("usage ") && line.ends_with("/0")) {
+            self.log.push(line);
         }
     }
 
@@ -178,7 +185,7 @@ impl Running {
     pub(super) async fn finish(mut self) -> Outcome {
         while let Some(signal) = self.signals.recv().await {
             let line = self.hear(signal);
-            self.log.push(line);
+            self.note(line);
         }
         let end = self.task.join_next().await.unwrap().unwrap();
         assert!(self.answers.is_empty(), "not asked: {:?}; {:#?}", self.answers, self.log);

@@ -9,4 +9,6 @@ pub mod client;
 pub mod mock_openai;
 pub mod mock_rules;
 pub mod rig;
+pub mod rules_messages;
+pub mod rules_responses;
 pub mod schema;

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, sleep_until};
 
-use super::mock_rules;
+use super::{mock_rules, rules_messages, rules_responses};
 
 /// The largest request it takes.
 const MAX_REQUEST: usize = 64 * 1024 * 1024;
@@ -252,6 +252,7 @@ struct Script {
     pages: BTreeMap<String, Reply>,
     is_strict: bool,
     is_forgetful: bool,
+    broken: Vec<String>,
 }
 
 impl State {
@@ -267,8 +268,9 @@ impl State {
             return page.unwrap_or_else(|| Reply::error(404, &json!({"error": {"message": "not found"}})));
         }
         if script.is_strict
-            && let Err(broken) = mock_rules::check(&request.body)
+            && let Err(broken) = rules(path)(&request.body)
         {
+            script.broken.push(broken.clone());
             return Reply::error(
                 400,
                 &json!({"error": {"message": broken, "type": "invalid_request_error"}}),
@@ -279,6 +281,17 @@ impl State {
         }
         let none = || Reply::error(418, &json!({"error": {"message": "the script has no reply left"}}));
         script.responder.as_ref().map_or_else(none, |responder| responder(request))
+    }
+}
+
+/// What the API at `path` demands.
+fn rules(path: &str) -> fn(&Value) -> Result<(), String> {
+    if path.ends_with("/messages") {
+        rules_messages::check
+    } else if path.ends_with("/responses") {
+        rules_responses::check
+    } else {
+        mock_rules::check
     }
 }
 
@@ -306,6 +319,7 @@ impl MockOpenAi {
             pages,
             is_strict: false,
             is_forgetful: false,
+            broken: Vec::new(),
         };
         let state = Arc::new(State {
             script: Mutex::new(script),
@@ -347,6 +361,12 @@ impl MockOpenAi {
     /// Refuses from now on what strict servers refuse.
     pub fn strict(&self) {
         self.state.script().is_strict = true;
+    }
+
+    /// The rules that requests broke, while it was strict.
+    #[must_use]
+    pub fn broken_rules(&self) -> Vec<String> {
+        self.state.script().broken.clone()
     }
 
     /// Records no request from now on, for servers that run for long.

@@ -5,7 +5,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-const TOP: &[&str] = &["model", "messages", "tools", "stream", "stream_options", "temperature"];
+const TOP: &[&str] = &[
+    "model",
+    "messages",
+    "tools",
+    "stream",
+    "stream_options",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "reasoning_effort",
+];
 
 /// Checks a request.
 ///

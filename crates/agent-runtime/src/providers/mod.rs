@@ -21,7 +21,7 @@ mod reader;
 mod reading;
 pub mod sse;
 #[cfg(test)]
-mod stream_table;
+pub(crate) mod stream_table;
 mod surrogates;
 #[cfg(test)]
 mod testing;
@@ -33,3 +33,9 @@ pub mod mock_openai;
 #[cfg(test)]
 #[path = "../../../../tests/support/mock_rules.rs"]
 pub mod mock_rules;
+#[cfg(test)]
+#[path = "../../../../tests/support/rules_messages.rs"]
+pub mod rules_messages;
+#[cfg(test)]
+#[path = "../../../../tests/support/rules_responses.rs"]
+pub mod rules_responses;

@@ -9,3 +9,4 @@ mod rig;
 mod summaries;
 mod trouble;
 mod walk;
+mod wire_walk;

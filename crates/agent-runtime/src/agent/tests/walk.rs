@@ -17,30 +17,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::rig::{Behaviour, Fake};
 use crate::Agent;
-use crate::agent::Limits;
+use crate::agent::{Limits, Summaries};
 use crate::context::check;
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::{TurnIo, TurnSignal};
-use crate::provider::{FinishReason, ProviderError};
+use crate::provider::{FinishReason, Provider, ProviderError};
+use crate::providers::stream_table::framing::Dice;
 use crate::scripted::{Line, Scripted};
 use crate::tools::registry::ToolRegistry;
 
 const SESSIONS: usize = 10;
 const TURNS: usize = 100;
-
-/// Numbers that look random and are always the same.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
-    fn chance(&mut self, one_in: usize) -> bool {
-        self.roll(one_in) == 0
-    }
-}
 
 fn failure(message: &str) -> Line {
     Line::Fail(ProviderError::Reported { agent: "scripted".to_owned(), message: message.to_owned() })
@@ -161,23 +148,47 @@ impl Kept {
     }
 }
 
-struct Walk {
-    dice: Dice,
+/// A row of turns in one session after another.
+pub(super) struct Walk {
+    pub(super) dice: Dice,
     ids: Arc<SequentialIds>,
-    history: Vec<Entry>,
-    ends: BTreeMap<String, usize>,
+    pub(super) history: Vec<Entry>,
+    pub(super) summaries: Summaries,
+    pub(super) ends: BTreeMap<String, usize>,
 }
 
 impl Walk {
-    async fn turn(&mut self, n: usize) {
-        let turn = TurnId::from(format!("t{n}"));
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            dice: Dice::new(seed),
+            ids: Arc::default(),
+            history: Vec::new(),
+            summaries: Summaries::default(),
+            ends: BTreeMap::new(),
+        }
+    }
+
+    async fn scripted_turn(&mut self, n: usize) {
         let model =
             Scripted::new(script(&mut self.dice)).with_context_window(1_000 * (1 + self.dice.roll(9)) as u64);
         let model = Arc::new(model);
+        self.turn(n, Arc::<Scripted>::clone(&model)).await;
+        for request in model.requests() {
+            check(&request.messages)
+                .unwrap_or_else(|rule| panic!("turn {n}: {rule}: {:#?}", request.messages));
+        }
+        assert_eq!(model.streaming(), 0);
+    }
+
+    /// One turn with whatever `provider` answers.
+    pub(super) async fn turn(&mut self, n: usize, provider: Arc<dyn Provider>) {
+        let turn = TurnId::from(format!("t{n}"));
         let limits = Limits { max_requests: 4, ..Limits::default() };
-        let agent =
-            Agent::new(Arc::<Scripted>::clone(&model), tools(), Arc::<SequentialIds>::clone(&self.ids))
-                .with_limits(limits);
+        let agent = Agent::new(provider, tools(), Arc::<SequentialIds>::clone(&self.ids)).with_limits(limits);
+        let agent = agent.with_summaries(self.summaries.clone());
+        if self.dice.chance(9) {
+            self.summaries.wish(&SessionId::from("s"), "briefly");
+        }
         let prompt = vec![Content::text("question ".repeat(1 + self.dice.roll(9)))];
         let cancel = CancellationToken::new();
         let (io, mut signals) = TurnIo::channel(cancel.clone());
@@ -207,17 +218,26 @@ impl Walk {
             heard += 1;
         }
         let end = task.join_next().await.unwrap().unwrap();
-        for request in model.requests() {
-            check(&request.messages)
-                .unwrap_or_else(|rule| panic!("turn {n}: {rule}: {:#?}", request.messages));
-        }
-        assert_eq!(model.streaming(), 0);
         let how = match &end {
             Ok(end) => format!("{:?}", end.stop),
             Err(error) => error.failure().code,
         };
         *self.ends.entry(how).or_default() += 1;
         self.keep(&turn, prompt, kept.end(&end));
+    }
+
+    /// The walk went everywhere.
+    pub(super) fn went_to(&self, ends: &[&str]) {
+        for end in ends {
+            let times = self.ends.get(*end).copied().unwrap_or_default();
+            assert!(times > 5, "{end}: {:?}", self.ends);
+        }
+    }
+
+    /// A new session.
+    pub(super) fn begin(&mut self) {
+        self.history.clear();
+        self.summaries = Summaries::default();
     }
 
     /// Keeps a turn; now and then only as much of it as a crash leaves.
@@ -233,18 +253,19 @@ impl Walk {
 
 #[tokio::test(start_paused = true)]
 async fn every_request_of_a_thousand_troubled_turns_is_valid() {
-    let mut walk = Walk { dice: Dice(42), ids: Arc::default(), history: Vec::new(), ends: BTreeMap::new() };
+    let mut walk = Walk::new(42);
     for _ in 0..SESSIONS {
-        walk.history.clear();
+        walk.begin();
         for n in 0..TURNS {
-            walk.turn(n).await;
+            walk.scripted_turn(n).await;
         }
     }
-    // The walk went everywhere.
-    for end in
-        ["EndTurn", "MaxTokens", "MaxTurnRequests", "interrupted", "provider_truncated", "provider_reported"]
-    {
-        let times = walk.ends.get(end).copied().unwrap_or_default();
-        assert!(times > 5, "{end}: {:?}", walk.ends);
-    }
+    walk.went_to(&[
+        "EndTurn",
+        "MaxTokens",
+        "MaxTurnRequests",
+        "interrupted",
+        "provider_truncated",
+        "provider_reported",
+    ]);
 }

@@ -6,7 +6,7 @@ use super::framing::Event;
 
 /// One step of an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Text(&'static str),
     Thought(&'static str),
     /// A call begins; its number among the calls, and its name.
@@ -17,6 +17,8 @@ pub(super) enum Step {
     End(Stop, Option<(u64, u64, u64)>),
     /// An error inside the answer, with a word for programs.
     Error(&'static str, &'static str),
+    /// The reasoning before it has to come back, with this proof.
+    Sign(&'static str),
     /// What a server sends while it thinks.
     Ping,
     /// Half an event; the connection ends.
@@ -24,7 +26,7 @@ pub(super) enum Step {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     Said,
     Calls,
     Length,
@@ -41,7 +43,7 @@ fn unnamed(value: &Value) -> Event {
 }
 
 /// As a Chat Completions server says it.
-pub(super) fn chat(steps: &[Step]) -> Vec<Event> {
+pub(crate) fn chat(steps: &[Step]) -> Vec<Event> {
     let delta = |delta: Value| {
         unnamed(&json!({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}))
     };
@@ -75,6 +77,7 @@ pub(super) fn chat(steps: &[Step]) -> Vec<Event> {
             Step::Error(word, message) => {
                 events.push(unnamed(&json!({"error": {"type": word, "message": message}})));
             }
+            Step::Sign(_) => {}
             Step::Ping => events.push(unnamed(&json!({"choices": []}))),
             Step::Half => events.push(("", r#"{"choices":[{"index":0,"delta":{"content":"lo"#.to_owned())),
         }
@@ -83,7 +86,7 @@ pub(super) fn chat(steps: &[Step]) -> Vec<Event> {
 }
 
 /// As a Messages server says it.
-pub(super) fn messages(steps: &[Step]) -> Vec<Event> {
+pub(crate) fn messages(steps: &[Step]) -> Vec<Event> {
     let mut said = Blocks { events: Vec::new(), open: None, next: 0 };
     let usage = steps.iter().find_map(|step| if let Step::End(_, usage) = step { *usage } else { None });
     let counts = usage.map_or(Value::Null, |(fresh, cached, output)| {
@@ -187,6 +190,11 @@ impl Blocks {
                 let error = json!({"type": "error", "error": {"type": word, "message": message}});
                 self.events.push(("error", error.to_string()));
             }
+            Step::Sign(proof) => {
+                let block = json!({"type": "thinking", "thinking": "", "signature": ""});
+                let at = self.block(&json!("thinking"), &block);
+                self.delta(at, &json!({"type": "signature_delta", "signature": proof}));
+            }
             Step::Ping => self.push(&json!({"type": "ping"})),
             Step::Half => {
                 self.events.push(("content_block_delta", r#"{"type":"content_block_delta","ind"#.to_owned()));
@@ -196,7 +204,7 @@ impl Blocks {
 }
 
 /// As a Responses server says it.
-pub(super) fn responses(steps: &[Step]) -> Vec<Event> {
+pub(crate) fn responses(steps: &[Step]) -> Vec<Event> {
     let mut said = Items { events: Vec::new(), held: Vec::new(), open: None };
     said.events.push((
         "response.created",
@@ -269,6 +277,14 @@ impl Items {
             Step::Error(word, message) => {
                 let error = json!({"type": "error", "code": word, "message": message});
                 self.events.push(("error", error.to_string()));
+            }
+            Step::Sign(proof) => {
+                let at = self.item(&json!("thought"), &json!({"type": "reasoning", "summary": []}));
+                let mut item = self.held[at].1.clone();
+                item["encrypted_content"] = json!(proof);
+                let done = json!({"type": "response.output_item.done", "output_index": at, "item": item});
+                self.events.push(("response.output_item.done", done.to_string()));
+                self.open = None;
             }
             Step::Ping => {
                 self.events

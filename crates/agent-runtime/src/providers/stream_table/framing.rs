@@ -1,21 +1,25 @@
 //! Ways to cut bytes into reads, and ways to spell the same events.
 
 /// Numbers that look random and are always the same.
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66)
     }
 
-    pub(super) fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    pub(crate) fn chance(&mut self, one_in: usize) -> bool {
+        self.roll(one_in) == 0
     }
 }
 
 /// `bytes` in pieces of random length, now and then an empty one; the seed also sets how long they tend to be.
-pub(super) fn pieces(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
+pub(crate) fn pieces(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
     let mut dice = Dice::new(seed);
     let longest = [3, 9, 30, 90, 400][dice.roll(5)];
     let mut rest = bytes;
@@ -29,7 +33,7 @@ pub(super) fn pieces(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
 }
 
 /// Text in pieces of random length between its characters.
-pub(super) fn characters(text: &str, seed: u64, longest: usize) -> Vec<String> {
+pub(crate) fn characters(text: &str, seed: u64, longest: usize) -> Vec<String> {
     let mut dice = Dice::new(seed);
     let mut pieces = Vec::new();
     let mut rest = text.chars();
@@ -43,10 +47,10 @@ pub(super) fn characters(text: &str, seed: u64, longest: usize) -> Vec<String> {
 }
 
 /// One event: its name and the JSON of its data.
-pub(super) type Event = (&'static str, String);
+pub(crate) type Event = (&'static str, String);
 
 /// A stream as most servers write it.
-pub(super) fn plain(events: &[Event]) -> String {
+pub(crate) fn plain(events: &[Event]) -> String {
     events.iter().map(|(name, data)| named(name) + &format!("data: {data}\n\n")).collect()
 }
 
@@ -55,7 +59,7 @@ fn named(name: &str) -> String {
 }
 
 /// The same events in every other way a server may write them.
-pub(super) fn spellings(events: &[Event]) -> Vec<(&'static str, String)> {
+pub(crate) fn spellings(events: &[Event]) -> Vec<(&'static str, String)> {
     let plain = plain(events);
     let each = |spell: &dyn Fn(&Event) -> String| -> String { events.iter().map(spell).collect::<String>() };
     let noise = ": OPENROUTER PROCESSING\n\n:\n\ndata: : keep-alive\n\ndata:\n\nevent: ping\n\nretry: 100\nid: 7\nodd: 1\nodd\n\n";

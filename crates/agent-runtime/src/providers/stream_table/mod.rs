@@ -4,8 +4,8 @@
 //! only one API has. Every row is fed whole, byte by byte and in random pieces, and in every spelling of an event
 //! stream (`framing`); the kinds also with the socket left open after the end.
 
-mod encode;
-mod framing;
+pub(crate) mod encode;
+pub(crate) mod framing;
 mod kind_rows;
 mod kinds;
 mod tables;

@@ -2,6 +2,8 @@
 #![expect(clippy::expect_used, reason = "helpers of tests fail loudly")]
 
 mod cancel;
+#[cfg(unix)]
+mod claude;
 mod compact;
 mod history;
 mod interleavings;

@@ -63,6 +63,22 @@ impl Rig {
         Self::of(model, Arc::new(drivers), store, ids)
     }
 
+    /// A server whose turns `driver` runs; it is made from the ids of the server. There is no model.
+    #[must_use]
+    pub fn driven(agent: &str, driver: impl FnOnce(Arc<SequentialIds>) -> Arc<dyn TurnDriver>) -> Self {
+        let ids = Arc::new(SequentialIds::default());
+        let drivers = FixedDriver::new(agent, driver(Arc::clone(&ids)));
+        Self::of(Arc::new(Scripted::new(Vec::new())), Arc::new(drivers), Arc::new(MemoryStore::new()), ids)
+    }
+
+    /// A server that knows nothing of this one but its store, as after a restart.
+    #[must_use]
+    pub fn after(&self, agent: &str, driver: impl FnOnce(Arc<SequentialIds>) -> Arc<dyn TurnDriver>) -> Self {
+        let drivers = FixedDriver::new(agent, driver(Arc::clone(&self.ids)));
+        let model = Arc::new(Scripted::new(Vec::new()));
+        Self::of(model, Arc::new(drivers), Arc::clone(&self.store), Arc::clone(&self.ids))
+    }
+
     fn of(
         model: Arc<Scripted>,
         drivers: Arc<dyn Drivers>,

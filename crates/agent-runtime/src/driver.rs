@@ -98,6 +98,16 @@ pub enum TurnError {
     /// The model could not be asked, or its answer broke off.
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    /// An agent that is a program of its own could not be used, or broke off.
+    #[error("{agent}: {reason}")]
+    External {
+        /// The agent's name.
+        agent: String,
+        /// A stable word for programs.
+        code: &'static str,
+        /// What happened, with the remedy where there is one.
+        reason: String,
+    },
     /// It took too long.
     #[error("the turn took longer than {seconds} s; ask again to go on, or raise `limits.turn_timeout_secs`")]
     TimedOut {
@@ -113,6 +123,7 @@ impl TurnError {
         let code = match self {
             Self::Interrupted(_) => "interrupted",
             Self::Provider(error) => error.code(),
+            Self::External { code, .. } => code,
             Self::TimedOut { .. } => "turn_timed_out",
         };
         TurnFailure { code: code.to_owned(), message: self.to_string() }

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod context;
 pub mod driver;
+pub mod external;
 pub mod gate;
 pub mod io;
 pub mod mode;
@@ -18,6 +19,7 @@ pub mod providers;
 pub mod rules;
 pub mod scripted;
 pub mod tools;
+mod waits;
 
 pub use agent::Agent;
 pub use driver::{TurnDriver, TurnEnd, TurnError, TurnInput};

@@ -19,7 +19,6 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
-use super::waits::Waits;
 use super::{Agent, TOOL_GRACE};
 use super::{cap, reply};
 use crate::context;
@@ -30,6 +29,7 @@ use crate::provider::ModelCall;
 use crate::rules::Subject;
 use crate::tools::support::blocking;
 use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, Workspace};
+use crate::waits::Waits;
 
 /// What came of a batch.
 pub(super) struct Done {

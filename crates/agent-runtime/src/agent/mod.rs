@@ -11,10 +11,9 @@ mod learned;
 mod overflow;
 mod price;
 mod repeats;
-mod reply;
+pub(crate) mod reply;
 mod summary;
 mod turn;
-mod waits;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

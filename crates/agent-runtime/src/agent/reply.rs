@@ -5,9 +5,9 @@ use serde_json::Value;
 use session_model::source::{IdKind, Ids};
 use session_model::{Content, Event, MessageId, Notice, Role, Severity, TokenUsage};
 
-use super::waits::Waits;
 use crate::driver::TurnError;
 use crate::provider::{FinishReason, ModelCall, ModelDelta, ModelRequest, Provider, ProviderError};
+use crate::waits::Waits;
 
 /// All of an answer.
 #[derive(Debug)]
@@ -104,19 +104,19 @@ struct Parts {
 }
 
 /// A whole message of the agent, with an id of its own.
-pub(super) fn message(text: String, ids: &dyn Ids) -> Event {
+pub(crate) fn message(text: String, ids: &dyn Ids) -> Event {
     let id = MessageId::from(ids.fresh(IdKind::Message));
     Event::MessageDelta { id, role: Role::Agent, content: Content::text(text) }
 }
 
 /// A remark to the user.
-pub(super) fn notice(severity: Severity, title: String, ids: &dyn Ids) -> Event {
+pub(crate) fn notice(severity: Severity, title: String, ids: &dyn Ids) -> Event {
     Event::Notice(Notice { id: MessageId::from(ids.fresh(IdKind::Message)), severity, title })
 }
 
 /// One message as it grows. White space at its beginning is held back until something follows, so that a model
 /// that says nothing but line breaks says nothing.
-struct Voice {
+pub(crate) struct Voice {
     role: Role,
     id: Option<MessageId>,
     text: String,
@@ -124,11 +124,12 @@ struct Voice {
 }
 
 impl Voice {
-    fn new(role: Role) -> Self {
+    pub(crate) fn new(role: Role) -> Self {
         Self { role, id: None, text: String::new(), held: String::new() }
     }
 
-    fn hear(&mut self, piece: &str, ids: &dyn Ids) -> Option<Event> {
+    /// The event for one more piece, if there is something to say yet.
+    pub(crate) fn hear(&mut self, piece: &str, ids: &dyn Ids) -> Option<Event> {
         if piece.is_empty() {
             return None;
         }

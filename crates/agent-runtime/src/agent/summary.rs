@@ -4,10 +4,10 @@
 use futures::StreamExt;
 use session_model::{Content, TokenUsage};
 
-use super::waits::Waits;
 use crate::context::Outgrown;
 use crate::driver::TurnError;
 use crate::provider::{ModelDelta, ModelMessage, ModelRequest, Provider, ProviderError};
+use crate::waits::Waits;
 
 /// What the model is told instead of its system prompt.
 const TASK: &str = "You summarise the beginning of a conversation between a user and a coding agent, which has to go \

@@ -8,12 +8,12 @@ use super::digest::{self, Digest};
 use super::overflow;
 use super::repeats::{self, Repeats, Repetition};
 use super::reply::{self, Broken, Listener, Reply};
-use super::waits::Waits;
 use super::{Agent, Limits};
 use crate::context::{self, Budget};
 use crate::driver::{TurnEnd, TurnError, TurnInput};
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
+use crate::waits::Waits;
 
 /// How many answers in a row may be cut off behind a whole call before the turn ends.
 const MAX_CUT_ANSWERS: usize = 2;

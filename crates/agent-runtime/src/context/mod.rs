@@ -86,6 +86,27 @@ pub fn outgrown<'a>(
     (count > covered).then_some(Outgrown { turns: before + count, last, transcript })
 }
 
+/// What was said and done in `history`, as text of at most about `room` bytes: whole turns, the newest. Empty when
+/// there is nothing, or not even the last turn fits.
+#[must_use]
+pub fn transcript<'a>(history: impl IntoIterator<Item = &'a Entry>, room: usize) -> String {
+    let turns = past::turns(history);
+    let mut from = turns.len();
+    let mut text = String::new();
+    while let Some(before) = from.checked_sub(1) {
+        let longer = recap::transcript(&turns[before..], None, usize::MAX);
+        if longer.len() > room {
+            break;
+        }
+        (from, text) = (before, longer);
+    }
+    match from {
+        0 => text,
+        _ if text.is_empty() => text,
+        left_out => format!("[{left_out} earlier turns left out]\n\n{text}"),
+    }
+}
+
 /// The arguments of a call as an object; nothing at all means none. Some servers encode the object twice.
 ///
 /// # Errors

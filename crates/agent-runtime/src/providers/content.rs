@@ -7,7 +7,7 @@ use session_model::{Content, EmbeddedResource, ResourceBody, ResourceLink};
 
 /// One part of a user's message.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part<'a> {
+pub(crate) enum Part<'a> {
     /// Text.
     Text(Cow<'a, str>),
     /// An image in base64.
@@ -15,18 +15,18 @@ pub(super) enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    pub(super) fn is_image(&self) -> bool {
+    pub(crate) fn is_image(&self) -> bool {
         match self {
             Self::Image { .. } => true,
             Self::Text(_) => false,
         }
     }
 
-    pub(super) fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         match self {
             Self::Image { .. } => false,
             Self::Text(text) => text.trim().is_empty(),
@@ -35,7 +35,7 @@ impl<'a> Part<'a> {
 }
 
 /// The text of `parts`, when there is nothing else.
-pub(super) fn plain<'p>(parts: &'p [Part<'_>]) -> Option<Cow<'p, str>> {
+pub(crate) fn plain<'p>(parts: &'p [Part<'_>]) -> Option<Cow<'p, str>> {
     if let [Part::Text(text)] = parts {
         return Some(Cow::Borrowed(text));
     }
@@ -47,7 +47,7 @@ pub(super) fn plain<'p>(parts: &'p [Part<'_>]) -> Option<Cow<'p, str>> {
 }
 
 /// The parts of `content`; images in words unless `with_images`.
-pub(super) fn parts_of(content: &[Content], with_images: bool) -> Vec<Part<'_>> {
+pub(crate) fn parts_of(content: &[Content], with_images: bool) -> Vec<Part<'_>> {
     let image = |mime_type, data, what: &str| {
         if with_images {
             Part::Image { mime_type, data }

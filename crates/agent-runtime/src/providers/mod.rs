@@ -4,7 +4,7 @@
 pub mod anthropic;
 mod arguments;
 pub mod auth;
-mod content;
+pub(crate) mod content;
 pub mod detect;
 mod endpoint;
 pub mod error;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use session_model::ToolKind;
+use session_model::{Location, ToolKind};
 
 use crate::tools::command::Command;
 use crate::tools::paths::real_path;
@@ -57,17 +57,27 @@ impl Subject {
         workspace: &Workspace,
     ) -> Self {
         let spec = tool.spec();
-        let name = &spec.schema.name;
+        Self::named(&spec.schema.name, spec.kind, args, &plan.locations, workspace)
+    }
+
+    /// Looks at a call of a tool of this name and kind, which touches `locations`.
+    pub(crate) fn named(
+        name: &str,
+        kind: ToolKind,
+        args: &Map<String, Value>,
+        locations: &[Location],
+        workspace: &Workspace,
+    ) -> Self {
         let text = args.get("command").and_then(Value::as_str).filter(|_| name == SHELL_TOOL);
         let mut paths = Vec::new();
-        for location in &plan.locations {
+        for location in locations {
             let real = real_path(&location.path).filter(|real| *real != location.path);
             paths.extend(std::iter::once(location.path.clone()).chain(real));
         }
-        let url = args.get("url").and_then(Value::as_str).filter(|_| spec.kind == ToolKind::Fetch);
+        let url = args.get("url").and_then(Value::as_str).filter(|_| kind == ToolKind::Fetch);
         Self {
-            tool: name.clone(),
-            kind: spec.kind,
+            tool: name.to_owned(),
+            kind,
             paths,
             urls: url.map(str::to_owned).into_iter().collect(),
             command: text.map(|text| Command::look(text, workspace)),

@@ -26,7 +26,7 @@ pub mod shell;
 pub(crate) mod support;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 pub(crate) mod wrappers;
 mod write_file;
 

@@ -198,7 +198,7 @@ async fn attempt(plan: TurnPlan, io: &TurnIo) -> Result<Outcome, Interrupted> {
     match driver.driver.drive(plan.input(history), io.clone()).await {
         Ok(TurnEnd { stop, usage }) => Ok(Outcome::Done { stop, usage }),
         Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
-        Err(error @ (TurnError::Provider(_) | TurnError::TimedOut { .. })) => {
+        Err(error @ (TurnError::Provider(_) | TurnError::External { .. } | TurnError::TimedOut { .. })) => {
             Ok(Outcome::Failed(error.failure()))
         }
     }
@@ -218,7 +218,9 @@ pub(crate) async fn compact(
     match driver.driver.compact(plan.input(history), wish, io).await {
         Ok(compacted) => Ok(Ok(compacted)),
         Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
-        Err(error @ (TurnError::Provider(_) | TurnError::TimedOut { .. })) => Ok(Err(error.failure())),
+        Err(error @ (TurnError::Provider(_) | TurnError::External { .. } | TurnError::TimedOut { .. })) => {
+            Ok(Err(error.failure()))
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// A text that is never shown. Spaces and line ends around it are not part of it.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize)]
@@ -74,13 +75,33 @@ pub struct AgentSettings {
     pub prompt_file: String,
     /// Nothing is asked at all (read from a claude-cli entry).
     pub dangerously_skip_permissions: bool,
-    /// The program of a subprocess agent.
+    /// The program of an agent that is one.
     pub bin: String,
+    /// The same, as other clients spell it.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Further arguments, at the end.
+    pub extra_args: Vec<String>,
+    /// Further variables of its environment.
+    pub env: BTreeMap<String, Secret>,
+    /// Tools Claude Code may use without asking, in its own notation.
+    pub allowed_tools: Vec<String>,
+    /// Further folders it may look into.
+    pub add_dirs: Vec<String>,
+    /// Its own settings.
+    pub settings: Map<String, Value>,
     /// Its own limits.
     pub limits: Limits,
 }
 
 impl AgentSettings {
+    /// Claude Code as it is there without being configured.
+    #[must_use]
+    pub fn builtin_claude() -> Self {
+        Self { name: "claude".to_owned(), provider: "claude-cli".to_owned(), ..Self::default() }
+    }
+
     /// Which API it has.
     #[must_use]
     pub fn api(&self) -> ApiFormat {
@@ -137,6 +158,15 @@ impl ProviderKind {
             Self::AiderCli => "aider-cli",
             Self::Subprocess => "subprocess",
             Self::Acp => "acp",
+        }
+    }
+
+    /// Whether an agent of this kind can answer a turn.
+    #[must_use]
+    pub fn can_answer(self) -> bool {
+        match self {
+            Self::Local | Self::Bearer | Self::Anthropic | Self::Bedrock | Self::ClaudeCli => true,
+            Self::AiderCli | Self::Subprocess | Self::Acp => false,
         }
     }
 

@@ -33,6 +33,10 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
         AgentSpec::Unusable { name, reason } => {
             Err(ProviderError::Misconfigured { agent: name.clone(), reason: reason.clone() })
         }
+        AgentSpec::Claude(config) => Err(ProviderError::Misconfigured {
+            agent: config.name.clone(),
+            reason: "it is a program of its own and no model".to_owned(),
+        }),
         AgentSpec::Endpoint(endpoint) => match endpoint.api {
             ApiFormat::ChatCompletions => Ok(Arc::new(OpenAiChat::new(chat_config(endpoint, clients)))),
             ApiFormat::Responses => Ok(Arc::new(OpenAiResponses::new(OpenAiResponsesConfig {

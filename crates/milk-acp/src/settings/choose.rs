@@ -4,10 +4,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use agent_runtime::external::claude::ClaudeConfig;
 use agent_runtime::providers::detect::Detected;
 
 use super::Lookup;
 use super::agent::{AgentSettings, ApiFormat, ProviderKind, Secret};
+use super::external;
 use super::known::{ANTHROPIC_URL, KNOWN_SERVICES, KnownService};
 use super::redact::variable_of;
 use super::view::Settings;
@@ -26,6 +28,8 @@ pub struct AgentChoice {
 pub enum AgentSpec {
     /// A model server.
     Endpoint(Box<EndpointSpec>),
+    /// Claude Code as a child process.
+    Claude(Box<ClaudeConfig>),
     /// No model; the tools alone.
     Offline,
     /// It is configured in a way that cannot work.
@@ -35,6 +39,26 @@ pub enum AgentSpec {
         /// What to correct.
         reason: String,
     },
+}
+
+impl AgentSpec {
+    /// The name of an agent that is a program of its own.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        match self {
+            Self::Claude(config) => Some(&config.name),
+            Self::Endpoint(_) | Self::Offline | Self::Unusable { .. } => None,
+        }
+    }
+
+    /// Asks for this model, where one can be asked for.
+    pub fn ask_for(&mut self, model: &str) {
+        match self {
+            Self::Endpoint(endpoint) => model.clone_into(&mut endpoint.model),
+            Self::Claude(config) => model.clone_into(&mut config.model),
+            Self::Offline | Self::Unusable { .. } => {}
+        }
+    }
 }
 
 /// A model server, with everything that is needed to ask it.
@@ -150,8 +174,22 @@ pub fn choose(settings: &Settings, lookup: Lookup<'_>, detected: &[Detected]) ->
 /// How a configured agent is reached, its variables filled in.
 #[must_use]
 pub fn specify(agent: &AgentSettings, lookup: Lookup<'_>) -> AgentSpec {
-    match specify_endpoint(agent, lookup) {
-        Ok(spec) => AgentSpec::Endpoint(Box::new(spec)),
+    let spec = match agent.kind() {
+        ProviderKind::ClaudeCli => {
+            external::claude(agent, lookup).map(|config| AgentSpec::Claude(Box::new(config)))
+        }
+        ProviderKind::Local
+        | ProviderKind::Bearer
+        | ProviderKind::Anthropic
+        | ProviderKind::Bedrock
+        | ProviderKind::AiderCli
+        | ProviderKind::Subprocess
+        | ProviderKind::Acp => {
+            specify_endpoint(agent, lookup).map(|spec| AgentSpec::Endpoint(Box::new(spec)))
+        }
+    };
+    match spec {
+        Ok(spec) => spec,
         Err(reason) => AgentSpec::Unusable { name: agent.name.clone(), reason },
     }
 }
@@ -265,7 +303,9 @@ mod tests {
     fn endpoint(choice: &AgentChoice) -> &EndpointSpec {
         match &choice.spec {
             AgentSpec::Endpoint(spec) => spec,
-            AgentSpec::Offline | AgentSpec::Unusable { .. } => panic!("no endpoint: {choice:?}"),
+            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+                panic!("no endpoint: {choice:?}")
+            }
         }
     }
 

@@ -23,6 +23,7 @@ use tokio::time::Instant;
 use super::agent::AgentSettings;
 use super::build::{build_provider, limits, system_prompt, tools_of};
 use super::choose::{AgentChoice, AgentSpec, Reason, choose, needs_detection, specify};
+use super::external::Externals;
 use super::load::{Loaded, Loader};
 use super::view::{PromptAck, Settings, StreamMode};
 use crate::command::Ack;
@@ -157,8 +158,8 @@ impl ConfiguredDrivers {
             }
         };
         let model = self.model.as_deref().filter(|model| is_usual && settings.find(model).is_none());
-        if let (Some(model), AgentSpec::Endpoint(endpoint)) = (model, &mut choice.spec) {
-            model.clone_into(&mut endpoint.model);
+        if let Some(model) = model {
+            choice.spec.ask_for(model);
         }
         choice
     }
@@ -218,6 +219,7 @@ impl Drivers for ConfiguredDrivers {
             cwd: cwd.to_owned(),
             tools: ToolRegistry::builtin_with(background.clone()),
             background,
+            externals: Externals::default(),
         })
     }
 }
@@ -229,6 +231,7 @@ struct ConfiguredSession {
     cwd: PathBuf,
     tools: ToolRegistry,
     background: Background,
+    externals: Externals,
 }
 
 impl Drop for ConfiguredSession {
@@ -263,6 +266,9 @@ impl SessionDrivers for ConfiguredSession {
         let loaded = drivers.load(&self.cwd)?;
         let settings = &loaded.settings;
         let choice = drivers.choose(settings, model).await;
+        if let Some(driver) = self.external(settings, &choice) {
+            return Ok(driver);
+        }
         let (provider, learned) = drivers
             .provider(&choice.spec)
             .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;
@@ -276,7 +282,7 @@ impl SessionDrivers for ConfiguredSession {
         let runner = match choice.spec {
             AgentSpec::Endpoint(_) => runner.with_learned(learned).summarising(),
             // Nobody is there to summarise.
-            AgentSpec::Offline | AgentSpec::Unusable { .. } => runner,
+            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => runner,
         };
         let route = Route {
             agent: AgentId::new(info.agent),
@@ -287,8 +293,25 @@ impl SessionDrivers for ConfiguredSession {
     }
 }
 
+impl ConfiguredSession {
+    /// The driver of an agent that is a program of its own.
+    fn external(&self, settings: &Settings, choice: &AgentChoice) -> Option<Driver> {
+        let name = choice.spec.program()?;
+        let agent = settings.find(name);
+        let effective = settings.effective(agent, None);
+        let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
+        let driver = self.externals.build(&choice.spec, &effective, custom, Arc::clone(&self.drivers.ids))?;
+        let route = Route {
+            agent: AgentId::new(name),
+            target: "primary".to_owned(),
+            reason: choice.reason.to_string(),
+        };
+        Some(Driver { driver, route })
+    }
+}
+
 fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettings {
-    let servers: Vec<_> = settings.agents.iter().filter(|agent| agent.kind().is_http()).collect();
+    let servers: Vec<_> = settings.agents.iter().filter(|agent| agent.kind().can_answer()).collect();
     let models = if servers.len() < 2 { Vec::new() } else { servers.iter().map(|a| choice_of(a)).collect() };
     SessionSettings {
         resume: settings.acp_resume,
@@ -377,7 +400,7 @@ mod tests {
     fn endpoint(choice: &AgentChoice) -> (&str, &str) {
         match &choice.spec {
             AgentSpec::Endpoint(spec) => (&spec.name, &spec.model),
-            AgentSpec::Offline | AgentSpec::Unusable { .. } => panic!("{choice:?}"),
+            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => panic!("{choice:?}"),
         }
     }
 

@@ -11,6 +11,7 @@ mod choose;
 mod defaults;
 mod document;
 mod drivers;
+mod external;
 mod known;
 mod load;
 mod merge;

@@ -23,11 +23,14 @@ const ROOT: [&str; 7] = [
 ];
 
 /// Members of an agent that only a trusted folder may set.
-const AGENT: [&str; 11] = [
+const AGENT: [&str; 14] = [
     "token_cmd",
     "run_cmd",
     "aws_refresh_cmd",
     "bin",
+    "command",
+    "args",
+    "env",
     "prompt_file",
     "tls_skip_verify",
     "tls_ca_cert",

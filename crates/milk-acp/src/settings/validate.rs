@@ -4,15 +4,12 @@ use super::agent::{AgentSettings, ProviderKind};
 use super::view::Settings;
 use super::warning::Warning;
 
-/// The built-in agent that needs no entry.
-const BUILT_IN: &str = "claude";
-
 /// Everything that does not fit. The warnings name keys; which file they are in is the caller's to say.
 pub(super) fn validate(settings: &Settings) -> Vec<Warning> {
     let mut found = Vec::new();
     for (key, name) in [("agent", &settings.agent), ("escalation_agent", &settings.escalation_agent)] {
         let name = name.trim();
-        if !name.is_empty() && !name.eq_ignore_ascii_case(BUILT_IN) && settings.find(name).is_none() {
+        if !name.is_empty() && settings.find(name).is_none() {
             found.push(remark(key, format!("names `{name}`, which is not among `agents`")));
         }
     }

@@ -1,5 +1,6 @@
 //! The merged configuration in typed form.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -15,6 +16,9 @@ const MESSAGE_CHARS: u64 = 24_000;
 const TURN_SECS: u64 = 600;
 /// Length of one tool call, when nothing says otherwise.
 const TOOL_SECS: u64 = 120;
+
+/// The agent that needs no entry.
+static BUILT_IN: LazyLock<AgentSettings> = LazyLock::new(AgentSettings::builtin_claude);
 
 /// What is configured. Every member has a meaning without a file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -171,11 +175,12 @@ impl Settings {
         serde_json::from_value(Value::Object(root))
     }
 
-    /// The agent of this name, in any case.
+    /// The agent of this name, in any case. `claude` is there also where nobody configured it.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&AgentSettings> {
         let wanted = name.trim().to_lowercase();
-        self.agents.iter().find(|agent| agent.name.trim().to_lowercase() == wanted)
+        let configured = self.agents.iter().find(|agent| agent.name.trim().to_lowercase() == wanted);
+        configured.or_else(|| (wanted == BUILT_IN.name).then(|| &*BUILT_IN))
     }
 
     /// The configured primary: the one named, else the first that is a server.

@@ -11,6 +11,7 @@ use milk_acp::settings::{
     build_provider, chat_config, redact_url, specify,
 };
 
+use super::programs;
 use super::report::{Level, Report};
 use crate::places::variable;
 
@@ -60,6 +61,9 @@ fn tell_choice(choice: &AgentChoice, report: &mut Report) {
         AgentSpec::Endpoint(endpoint) => {
             report.find(Level::Good, "answers", &format!("{}, because {reason}", describe(endpoint)));
         }
+        AgentSpec::Claude(config) => {
+            report.find(Level::Good, "answers", &format!("{}, because {reason}", config.name));
+        }
         AgentSpec::Unusable { name, .. } => {
             report.find(Level::Note, "answers", &format!("{name}, because {reason}"));
         }
@@ -76,7 +80,7 @@ fn specs(chosen: &AgentSpec, settings: Option<&Settings>) -> Vec<AgentSpec> {
     let mut specs = vec![chosen.clone()];
     for agent in settings.iter().flat_map(|settings| &settings.agents) {
         let spec = specify(agent, &variable);
-        if agent.kind().is_http() && !specs.contains(&spec) {
+        if agent.kind().can_answer() && !specs.contains(&spec) {
             specs.push(spec);
         }
     }
@@ -92,7 +96,7 @@ async fn look(spec: &AgentSpec, clients: &HttpClients, limit: Duration) -> Optio
                 Some(probe_any(&*provider, &endpoint.url, limit).await)
             }
         },
-        AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
+        AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
     }
 }
 
@@ -101,6 +105,7 @@ fn tell(spec: &AgentSpec, chosen: bool, found: Option<ProbeReport>, report: &mut
     let trouble = if chosen { Level::Bad } else { Level::Warn };
     match (spec, found) {
         (AgentSpec::Offline, _) => {}
+        (AgentSpec::Claude(config), _) => programs::tell(&config.name, &config.bin, trouble, report),
         (AgentSpec::Unusable { name, reason }, _) => report.find(trouble, name, reason),
         (AgentSpec::Endpoint(endpoint), None) => {
             report.find(trouble, &endpoint.name, "it could not be tried");

@@ -2,6 +2,7 @@
 
 mod agents;
 mod places;
+mod programs;
 mod report;
 
 use std::sync::Arc;

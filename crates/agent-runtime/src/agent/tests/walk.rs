@@ -141,7 +141,9 @@ impl Kept {
         let stop = match end {
             Ok(end) => end.stop,
             Err(TurnError::Interrupted(_)) => StopReason::Cancelled,
-            Err(TurnError::Provider(_) | TurnError::TimedOut { .. }) => StopReason::Error,
+            Err(TurnError::Provider(_) | TurnError::External { .. } | TurnError::TimedOut { .. }) => {
+                StopReason::Error
+            }
         };
         self.items.push(Item::TurnEnd { stop, error: None, route: None });
         self.items

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::driver::TurnError;
 use crate::io::{Interrupted, TurnIo};
 
-pub(super) struct Waits {
+pub(crate) struct Waits {
     io: TurnIo,
     began: Instant,
     limit: Duration,
@@ -20,41 +20,46 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    pub(super) fn new(io: TurnIo, limit: Duration) -> Self {
+    pub(crate) fn new(io: TurnIo, limit: Duration) -> Self {
         Self { io, began: Instant::now(), limit, users: AtomicU64::new(0) }
     }
 
-    pub(super) fn io(&self) -> &TurnIo {
+    pub(crate) fn io(&self) -> &TurnIo {
         &self.io
     }
 
     /// What is left of the turn's time.
-    pub(super) fn left(&self) -> Duration {
+    pub(crate) fn left(&self) -> Duration {
         self.deadline().saturating_duration_since(Instant::now())
     }
 
     /// Runs `work` until it is done, the turn is cancelled or its time is over.
-    pub(super) async fn within<F: Future>(&self, work: F) -> Result<F::Output, TurnError> {
+    pub(crate) async fn within<F: Future>(&self, work: F) -> Result<F::Output, TurnError> {
         let timed = timeout_at(self.deadline(), work);
         let output = self.io.or_cancelled(timed).await?;
         output.map_err(|_| TurnError::TimedOut { seconds: self.limit.as_secs() })
     }
 
-    pub(super) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
+    pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
         self.users_time(self.io.emit(event)).await
     }
 
-    pub(super) async fn ask(&self, ask: Ask) -> Result<Answer, Interrupted> {
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Answer, Interrupted> {
         self.users_time(self.io.ask(ask)).await
     }
 
-    pub(super) async fn granted(&self, grant: Grant) -> Result<(), Interrupted> {
+    pub(crate) async fn granted(&self, grant: Grant) -> Result<(), Interrupted> {
         self.users_time(self.io.granted(grant)).await
     }
 
     /// Waits until what was said is kept.
-    pub(super) async fn settled(&self) -> Result<(), Interrupted> {
+    pub(crate) async fn settled(&self) -> Result<(), Interrupted> {
         self.users_time(self.io.settled()).await
+    }
+
+    /// Waits for something that may wait for the user in turn; ends only with the turn.
+    pub(crate) async fn at_leisure<F: Future>(&self, work: F) -> Result<F::Output, Interrupted> {
+        self.users_time(self.io.or_cancelled(work)).await
     }
 
     async fn users_time<F: Future>(&self, work: F) -> F::Output {

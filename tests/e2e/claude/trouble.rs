@@ -1,0 +1,172 @@
+//! Runs that go wrong: each is a failure with its cause, none a hang, and the next turn works.
+
+use std::time::Duration;
+
+use agent_runtime::external::claude::ClaudeConfig;
+use milk_tests::schema::Version;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Scene, ended};
+
+/// What a turn's error says.
+fn cause(error: &Value) -> (String, String) {
+    let text = |name: &str| error["data"][name].as_str().unwrap_or_default().to_owned();
+    (text("runtimeCode"), text("error"))
+}
+
+#[tokio::test]
+async fn a_run_without_a_good_end_fails_with_its_cause_and_the_next_one_works() {
+    let rows = [
+        (
+            json!([{"exit": 0}]),
+            "external_exited",
+            "claude: it ended without an answer or a word (exit status: 0)",
+        ),
+        (json!([{"say": "Half"}, {"exit": 3}]), "external_exited", "(exit status: 3)"),
+        (
+            json!([{"result": {"is_error": true, "result": "API Error: 500 boom"}}, {"exit": 0}]),
+            "external_failed",
+            "claude: API Error: 500 boom",
+        ),
+        (
+            json!([{"stderr": "(node) Warning: x\nsegfault in y\n"}, {"exit": 139}]),
+            "external_failed",
+            "claude: segfault in y",
+        ),
+        (
+            json!([{"raw": "Invalid API key · Please run /login"}, {"exit": 1}]),
+            "external_unauthorized",
+            "log in",
+        ),
+        (
+            json!([{"whole": "Not logged in · Please run /login", "model": "<synthetic>"},
+                   {"result": {"is_error": true, "result": "Not logged in · Please run /login"}}, {"exit": 1}]),
+            "external_unauthorized",
+            "it is not logged in",
+        ),
+    ];
+    for (steps, code, words) in rows {
+        for version in Version::BOTH {
+            let scene = Scene::new(&json!([steps, [{"say": "Fine."}]]));
+            let (mut client, session) = scene.rig.session(version).await;
+            let prompt = client.prompt(&session, "go").await;
+            let (told, error) = cause(&ended(&mut client, &prompt).await.expect_err("it fails"));
+            assert_eq!(told, code, "{steps}");
+            assert!(error.contains(words), "{steps}: {error}");
+            client.take_text("agent_message_chunk");
+            let prompt = client.prompt(&session, "again").await;
+            assert_eq!(ended(&mut client, &prompt).await.expect("answered"), "end_turn");
+            assert_eq!(client.take_text("agent_message_chunk"), "Fine.", "{steps}");
+            client.finish().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_missing_program_is_named_with_the_remedy() {
+    let scene = Scene::with(&json!([]), |config| ClaudeConfig { bin: "no-such-claude".to_owned(), ..config });
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    let prompt = client.prompt(&session, "go").await;
+    let (code, error) = cause(&ended(&mut client, &prompt).await.expect_err("it fails"));
+    assert_eq!(code, "external_missing");
+    assert!(
+        error.starts_with("claude: cannot start `no-such-claude`: there is no such program; install"),
+        "{error}"
+    );
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn noise_and_what_is_not_known_are_passed_over() {
+    let large = json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "?",
+        "content": "x".repeat(5 * 1024 * 1024)}]}});
+    let scene = Scene::new(&json!([[
+        {"noise": 1}, {"raw": "plain words"}, {"raw": "{\"type\":\"from_the_future\"}"}, {"raw": "[]"}, {"raw": large.to_string()},
+        {"raw": "{\"type\":\"control_request\",\"request_id\":\"x\",\"request\":{\"subtype\":\"hook_callback\"}}"},
+        {"say": "Here."}, {"noise": 1},
+    ]]));
+    for version in Version::BOTH {
+        let (mut client, session) = scene.rig.session(version).await;
+        let prompt = client.prompt(&session, "go").await;
+        assert_eq!(ended(&mut client, &prompt).await.expect("answered"), "end_turn");
+        assert_eq!(client.take_text("agent_message_chunk"), "Here.");
+        // Every line of ours is checked as it is read.
+        client.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_end_after_its_last_word_is_ended() {
+    let scene = Scene::new(&json!([[{"say": "Done."}, {"result": {}}, {"deaf": 600_000}]]));
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    let since = Instant::now();
+    let prompt = client.prompt(&session, "go").await;
+    assert_eq!(ended(&mut client, &prompt).await.expect("answered"), "end_turn");
+    assert!(since.elapsed() < Duration::from_secs(4), "{:?}", since.elapsed());
+    let pid = scene.runs()[0]["pid"].to_string();
+    assert!(!std::path::Path::new("/proc").join(pid).exists());
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn success_that_ends_badly_is_success() {
+    let scene = Scene::new(&json!([[{"say": "Done."}, {"result": {}}, {"exit": 1}]]));
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    let prompt = client.prompt(&session, "go").await;
+    assert_eq!(ended(&mut client, &prompt).await.expect("answered"), "end_turn");
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn a_program_that_hears_nothing_is_ended_by_a_cancel() {
+    for version in Version::BOTH {
+        let scene = Scene::new(&json!([[{"say": "Half"}, {"deaf": 600_000}], [{"say": "Next."}]]));
+        let (mut client, session) = scene.rig.session(version).await;
+        let prompt = client.prompt(&session, "go").await;
+        client.update("agent_message_chunk").await;
+        let since = Instant::now();
+        client.cancel(&session).await;
+        assert_eq!(ended(&mut client, &prompt).await.expect("no error"), "cancelled");
+        assert!(since.elapsed() < Duration::from_millis(2_500), "{:?}", since.elapsed());
+        let pid = scene.runs()[0]["pid"].to_string();
+        assert!(!std::path::Path::new("/proc").join(pid).exists());
+        client.take_text("agent_message_chunk");
+        let prompt = client.prompt(&session, "next").await;
+        ended(&mut client, &prompt).await.expect("answered");
+        assert_eq!(client.take_text("agent_message_chunk"), "Next.");
+        client.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_fails_the_turn_at_once() {
+    let scene = Scene::new(&json!([[{"say": "Half"}, {"pause": 600_000}], [{"say": "Next."}]]));
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    let prompt = client.prompt(&session, "go").await;
+    client.update("agent_message_chunk").await;
+    let pid = i32::try_from(scene.runs()[0]["pid"].as_i64().expect("a number")).expect("a process id");
+    let pid = rustix::process::Pid::from_raw(pid).expect("a process id");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it runs");
+    let since = Instant::now();
+    let (code, error) = cause(&ended(&mut client, &prompt).await.expect_err("it fails"));
+    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+    assert_eq!(code, "external_exited");
+    assert!(error.contains("signal: 9"), "{error}");
+    let prompt = client.prompt(&session, "next").await;
+    ended(&mut client, &prompt).await.expect("answered");
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn a_turn_takes_no_longer_than_it_may() {
+    let scene = Scene::with(&json!([[{"say": "Half"}, {"pause": 600_000}]]), |config| ClaudeConfig {
+        turn_limit: Duration::from_millis(700),
+        ..config
+    });
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    let prompt = client.prompt(&session, "go").await;
+    let (code, _) = cause(&ended(&mut client, &prompt).await.expect_err("it fails"));
+    assert_eq!(code, "turn_timed_out");
+    client.finish().await;
+}

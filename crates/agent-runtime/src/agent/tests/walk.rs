@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::json;
 use session_model::source::SequentialIds;
 use session_model::{
-    Answer, Content, Entry, Event, GrantScope, Item, MessageId, Role, SessionId, StopReason, ToolCallId,
-    ToolCallUpdate, ToolStatus, TurnId,
+    Answer, Compaction, CompactionState, Content, Entry, Event, GrantScope, Item, MessageId, Role, SessionId,
+    StopReason, ToolCallId, ToolCallUpdate, ToolStatus, TurnId,
 };
 use time::OffsetDateTime;
 use tokio::task::JoinSet;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rig::{Behaviour, Fake};
 use crate::Agent;
-use crate::agent::{Limits, Summaries};
+use crate::agent::Limits;
 use crate::context::check;
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::{TurnIo, TurnSignal};
@@ -109,9 +109,14 @@ impl Kept {
                 }
             }
             Event::Spent(_) | Event::Usage(_) | Event::Notice(_) => self.close(),
+            Event::Compaction(Compaction { id, state, .. }) => {
+                self.close();
+                if let CompactionState::Done(summary) = state {
+                    self.items.push(Item::Compaction { id, summary });
+                }
+            }
             Event::Message { .. }
             | Event::ToolOutput { .. }
-            | Event::Compaction(_)
             | Event::Plan(_)
             | Event::PlanRemoved(_)
             | Event::Commands(_)
@@ -155,19 +160,12 @@ pub(super) struct Walk {
     pub(super) dice: Dice,
     ids: Arc<SequentialIds>,
     pub(super) history: Vec<Entry>,
-    pub(super) summaries: Summaries,
     pub(super) ends: BTreeMap<String, usize>,
 }
 
 impl Walk {
     pub(super) fn new(seed: u64) -> Self {
-        Self {
-            dice: Dice::new(seed),
-            ids: Arc::default(),
-            history: Vec::new(),
-            summaries: Summaries::default(),
-            ends: BTreeMap::new(),
-        }
+        Self { dice: Dice::new(seed), ids: Arc::default(), history: Vec::new(), ends: BTreeMap::new() }
     }
 
     async fn scripted_turn(&mut self, n: usize) {
@@ -187,10 +185,8 @@ impl Walk {
         let turn = TurnId::from(format!("t{n}"));
         let limits = Limits { max_requests: 4, ..Limits::default() };
         let agent = Agent::new(provider, tools(), Arc::<SequentialIds>::clone(&self.ids)).with_limits(limits);
-        let agent = agent.with_summaries(self.summaries.clone());
-        if self.dice.chance(9) {
-            self.summaries.wish(&SessionId::from("s"), "briefly");
-        }
+        // Some windows are outgrown silently, some by way of a summary.
+        let agent = if self.dice.chance(2) { agent.summarising() } else { agent };
         let prompt = vec![Content::text("question ".repeat(1 + self.dice.roll(9)))];
         let cancel = CancellationToken::new();
         let (io, mut signals) = TurnIo::channel(cancel.clone());
@@ -239,7 +235,6 @@ impl Walk {
     /// A new session.
     pub(super) fn begin(&mut self) {
         self.history.clear();
-        self.summaries = Summaries::default();
     }
 
     /// Keeps a turn; now and then only as much of it as a crash leaves.

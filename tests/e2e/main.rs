@@ -10,5 +10,6 @@ mod interleavings;
 mod modes;
 mod pressure;
 mod prompt;
+mod routing;
 mod sessions;
 mod views;

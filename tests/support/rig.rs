@@ -6,9 +6,13 @@ use std::sync::Mutex;
 
 use agent_runtime::agent::Agent;
 use agent_runtime::driver::TurnDriver;
+use agent_runtime::handover::HandoverSlot;
+use agent_runtime::prompt::{PromptRole, SystemPrompt};
+use agent_runtime::provider::ProviderInfo;
 use agent_runtime::scripted::{Line, Scripted};
 use agent_runtime::tools::ToolRegistry;
-use milk_acp::drivers::{Drivers, FixedDriver, SessionSettings};
+use agent_runtime::tools::escalate::Escalate;
+use milk_acp::drivers::{Drivers, FixedDriver, Routing, SessionSettings};
 use milk_acp::negotiate::ServerInfo;
 use milk_acp::server::{Parts, Server};
 use session_model::source::{FixedClock, SequentialIds};
@@ -29,6 +33,8 @@ const PIPE: usize = 64 * 1024;
 pub struct Rig {
     /// The model.
     pub model: Arc<Scripted>,
+    /// The second agent's model, where there is one.
+    pub relief: Arc<Scripted>,
     /// Where sessions are kept.
     pub store: Arc<dyn SessionStore>,
     /// The session's folder; removed at the end.
@@ -79,6 +85,44 @@ impl Rig {
         Self::of(model, Arc::new(drivers), Arc::clone(&self.store), Arc::clone(&self.ids))
     }
 
+    /// A server with two agents, `small` and `big`, between whom `adjusted` rules decide.
+    #[must_use]
+    pub fn pair(
+        small: Vec<Vec<Line>>,
+        big: Vec<Vec<Line>>,
+        adjusted: impl FnOnce(Routing) -> Routing,
+    ) -> Self {
+        let named = |name: &str, answers| {
+            let info =
+                ProviderInfo { agent: name.to_owned(), model: "script".to_owned(), context_window: None };
+            Arc::new(Scripted::new(answers).with_info(info))
+        };
+        let (model, relief) = (named("small", small), named("big", big));
+        let ids = Arc::new(SequentialIds::default());
+        let slot = HandoverSlot::default();
+        let tools = ToolRegistry::builtin();
+        let escalation = SystemPrompt { role: PromptRole::Escalation, ..SystemPrompt::new("big") };
+        let primary = Agent::new(
+            Arc::clone(&model) as _,
+            tools.clone().with(Escalate::new(slot.clone())),
+            Arc::clone(&ids) as _,
+        );
+        let second =
+            Agent::new(Arc::clone(&relief) as _, tools, Arc::clone(&ids) as _).with_prompt(escalation);
+        let drivers = FixedDriver::new("small", Arc::new(primary))
+            .with_slot(slot)
+            .with_escalation(Arc::new(second), adjusted(Routing::new("small", "big")));
+        let store = Arc::new(MemoryStore::new());
+        Self { relief, ..Self::of(model, Arc::new(drivers), store, ids) }
+    }
+
+    /// A server whose agents come from elsewhere.
+    #[must_use]
+    pub fn served_by(drivers: Arc<dyn Drivers>) -> Self {
+        let model = Arc::new(Scripted::new(Vec::new()));
+        Self::of(model, drivers, Arc::new(MemoryStore::new()), Arc::default())
+    }
+
     fn of(
         model: Arc<Scripted>,
         drivers: Arc<dyn Drivers>,
@@ -86,7 +130,8 @@ impl Rig {
         ids: Arc<SequentialIds>,
     ) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        Self { model, store, dir, drivers, ids, servers: Mutex::default() }
+        let relief = Arc::new(Scripted::new(Vec::new()));
+        Self { model, relief, store, dir, drivers, ids, servers: Mutex::default() }
     }
 
     /// The session's folder, links resolved.

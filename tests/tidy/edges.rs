@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["acp-rpc", "acp-wire", "agent-runtime", "router", "session-model", "session-store", "workflow"],
     ),
     ("bin/milk", &["acp-rpc", "agent-runtime", "milk-acp", "session-model", "session-store"]),
-    ("tests", &["acp-rpc", "agent-runtime", "milk-acp", "session-model", "session-store"]),
+    ("tests", &["acp-rpc", "agent-runtime", "milk-acp", "router", "session-model", "session-store"]),
     ("examples", &["acp-rpc", "acp-wire", "milk-acp", "agent-runtime", "session-model", "session-store"]),
 ];
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use session_model::{Content, Entry, Grant, SessionId, StopReason, TokenUsage, TurnFailure, TurnId};
 
+use crate::handover::Handover;
 use crate::io::{Interrupted, TurnIo};
 use crate::mode::SharedMode;
 use crate::provider::ProviderError;
@@ -65,6 +66,8 @@ pub struct TurnInput {
     pub permissions: Permissions,
     /// Whether reasoning is shown.
     pub show_thoughts: bool,
+    /// What is told beside the conversation to an agent that takes over; `None` where nobody does.
+    pub handover: Option<Handover>,
 }
 
 /// What may be done unasked in this session.

@@ -3,11 +3,11 @@
 //! Knows nothing of who listens.
 
 use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use session_model::{Answer, Ask, Event, Grant};
+use session_model::{Answer, Ask, Event, Grant, Role};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,17 @@ pub struct TurnIo {
     sent: Arc<AtomicU64>,
     /// How many the listener has dealt with, where it says so.
     taken: Option<watch::Receiver<u64>>,
+    /// This part of the turn, for all clones.
+    part: Arc<Part>,
+}
+
+/// One agent's part of a turn.
+#[derive(Debug, Default)]
+struct Part {
+    /// Whether anything of an answer was said.
+    answered: AtomicBool,
+    /// What is said before the agent's first word.
+    opening: Mutex<Option<Event>>,
 }
 
 /// The end of a listener who says when a signal was dealt with: by asking for the next one.
@@ -73,7 +84,8 @@ impl TurnIo {
     #[must_use]
     pub fn channel(cancel: CancellationToken) -> (Self, mpsc::Receiver<TurnSignal>) {
         let (signals, listener) = mpsc::channel(SIGNAL_QUEUE);
-        (Self { signals, cancel, sent: Arc::default(), taken: None }, listener)
+        let io = Self { signals, cancel, sent: Arc::default(), taken: None, part: Arc::default() };
+        (io, listener)
     }
 
     /// The same, with a listener who says what was dealt with, so that [`Self::settled`] can wait for it.
@@ -90,7 +102,31 @@ impl TurnIo {
     /// # Errors
     /// [`Interrupted`] once the turn is cancelled.
     pub async fn emit(&self, event: Event) -> Result<(), Interrupted> {
-        self.send(TurnSignal::Event(event)).await
+        let says = says(&event);
+        if says != Says::Nothing {
+            let opening = self.part.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(opening) = opening {
+                self.send(TurnSignal::Event(opening)).await?;
+            }
+        }
+        self.send(TurnSignal::Event(event)).await?;
+        self.part.answered.fetch_or(says == Says::Answer, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The same way out, for another part of the turn, which has said nothing yet. Its first word comes behind
+    /// `opening`; when it says nothing, neither is that.
+    #[must_use]
+    pub fn apart(&self, opening: Option<Event>) -> Self {
+        let part = Part { answered: AtomicBool::new(false), opening: Mutex::new(opening) };
+        Self { part: Arc::new(part), ..self.clone() }
+    }
+
+    /// Whether anything of an answer was said in this turn, or this part of it: text, or a tool's row. Until then another agent may
+    /// answer in this one's place and nobody sees a difference; thoughts and notices do not count.
+    #[must_use]
+    pub fn has_answered(&self) -> bool {
+        self.part.answered.load(Ordering::Relaxed)
     }
 
     /// Keeps a permission for the rest of the session.
@@ -162,6 +198,43 @@ impl TurnIo {
         self.sent.fetch_add(1, Ordering::Release);
         place.send(signal);
         Ok(())
+    }
+}
+
+/// What an event is of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    /// No part of it.
+    Nothing,
+    /// A thought that leads to it.
+    Thought,
+    /// A part of it.
+    Answer,
+}
+
+fn says(event: &Event) -> Says {
+    match event {
+        Event::Message { role: Role::Thought, .. } | Event::MessageDelta { role: Role::Thought, .. } => {
+            Says::Thought
+        }
+        Event::Message { .. }
+        | Event::MessageDelta { .. }
+        | Event::ToolCall(_)
+        | Event::ToolOutput { .. }
+        | Event::Plan(_) => Says::Answer,
+        Event::PlanRemoved(_)
+        | Event::Compaction(_)
+        | Event::Spent(_)
+        | Event::Usage(_)
+        | Event::Commands(_)
+        | Event::Options(_)
+        | Event::Title(_)
+        | Event::Foreground(_)
+        | Event::Routed(_)
+        | Event::Warning(_)
+        | Event::Notice(_)
+        | Event::Remark { .. }
+        | Event::ReplayComplete => Says::Nothing,
     }
 }
 
@@ -245,6 +318,33 @@ mod tests {
         assert_eq!(io.ask(question()).await, Err(Interrupted));
         drop(io);
         assert!(listener.recv().await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_part_of_a_turn_opens_with_its_first_word_and_knows_whether_it_spoke() {
+        let (io, mut listener) = TurnIo::channel(CancellationToken::new());
+        let opening = || Some(Event::Title(Some("opening".to_owned())));
+        let said = |role| Event::MessageDelta {
+            id: MessageId::from("m"),
+            role,
+            content: session_model::Content::text("x"),
+        };
+        let silent = io.apart(opening());
+        silent.emit(Event::ReplayComplete).await.unwrap();
+        assert!(!silent.has_answered());
+        let part = io.apart(opening());
+        part.clone().emit(said(Role::Thought)).await.unwrap();
+        assert!(!part.has_answered(), "a thought is no answer");
+        part.clone().emit(said(Role::Agent)).await.unwrap();
+        assert!(part.has_answered() && !io.has_answered() && !silent.has_answered());
+        drop((io, part, silent));
+        let mut heard = Vec::new();
+        while let Some(TurnSignal::Event(event)) = listener.recv().await {
+            heard.push(event);
+        }
+        let order = [Event::ReplayComplete, Event::Title(Some("opening".to_owned()))];
+        assert_eq!(heard[..2], order);
+        assert_eq!(heard[2..], [said(Role::Thought), said(Role::Agent)]);
     }
 
     #[tokio::test(start_paused = true)]

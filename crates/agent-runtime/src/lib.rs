@@ -9,6 +9,7 @@ pub mod context;
 pub mod driver;
 pub mod external;
 pub mod gate;
+pub mod handover;
 pub mod io;
 pub mod mode;
 pub mod offline;

@@ -30,6 +30,18 @@ pub enum PromptRole {
     Worker,
 }
 
+impl PromptRole {
+    /// The role as [`session_model::Route::target`] names it; a worker has none.
+    #[must_use]
+    pub fn target(self) -> Option<&'static str> {
+        match self {
+            Self::Primary => Some("primary"),
+            Self::Escalation => Some("escalation"),
+            Self::Worker => None,
+        }
+    }
+}
+
 /// How much an agent is told. Small models do better with less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PromptTier {

@@ -1,17 +1,21 @@
 //! A session's settings as options a client can show and set: their list, their order, and what a value means.
 //!
-//! Knows no protocol version; `routing` joins when there is something for it to steer.
+//! Knows no protocol version. `routing` is shown here and kept by the view's desk; it is never stored.
 
 use agent_runtime::mode::Mode;
+use router::Target;
 use serde_json::{Map, Value};
 use session_model::{Choice, ConfigOption, OptionCategory, OptionInput, OptionKind};
 
-use crate::drivers::SessionSettings;
+use crate::drivers::{Routing, SessionSettings};
 use crate::error::ServerError;
 
 const MODE: &str = "mode";
 const MODEL: &str = "model";
 const THINK: &str = "think";
+/// Who answers: `auto`, `primary` or `escalation`.
+pub(crate) const ROUTING: &str = "routing";
+const AUTO: &str = "auto";
 
 /// The present values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +25,25 @@ pub(crate) struct Options {
     before_skipping: Option<Mode>,
     models: Vec<Choice>,
     model: Option<String>,
+    /// The names of the two agents, where there are two, and the one the user wants.
+    routing: Option<RoutingChoice>,
     think: bool,
     /// What the user set, as stored; defaults are left out so that they can change.
     stored: Map<String, Value>,
+}
+
+/// Which of two agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RoutingChoice {
+    primary: String,
+    escalation: String,
+    wanted: Option<Target>,
+}
+
+impl RoutingChoice {
+    fn new(routing: &Routing) -> Self {
+        Self { primary: routing.primary.clone(), escalation: routing.escalation.clone(), wanted: None }
+    }
 }
 
 impl Options {
@@ -39,9 +59,39 @@ impl Options {
             before_skipping: None,
             models: settings.models.clone(),
             model: model.or_else(|| settings.model.clone()),
+            routing: settings.routing.as_ref().map(RoutingChoice::new),
             think,
             stored: stored.clone(),
         }
+    }
+
+    /// Takes up changed settings. What the user set stays, as far as it is still there to be set.
+    pub(crate) fn refresh(&mut self, settings: &SessionSettings) {
+        let (mode, before_skipping) = (self.mode, self.before_skipping);
+        let wanted = self.routing();
+        *self = Self { mode, before_skipping, ..Self::new(settings, &self.stored) };
+        self.show_routing(wanted);
+    }
+
+    /// Whom the user wants; `None` leaves it to the rules.
+    pub(crate) fn routing(&self) -> Option<Target> {
+        self.routing.as_ref().and_then(|routing| routing.wanted)
+    }
+
+    /// Shows whom the user wants; `true` when that is something else than before.
+    pub(crate) fn show_routing(&mut self, wanted: Option<Target>) -> bool {
+        let Some(routing) = &mut self.routing else { return false };
+        std::mem::replace(&mut routing.wanted, wanted) != wanted
+    }
+
+    /// Whether there is a second agent.
+    pub(crate) fn has_routing(&self) -> bool {
+        self.routing.is_some()
+    }
+
+    /// The agents one can choose from; empty where there is no choice.
+    pub(crate) fn models(&self) -> &[Choice] {
+        &self.models
     }
 
     /// How freely tools run.
@@ -95,6 +145,7 @@ impl Options {
                 choices: self.models.clone(),
             },
         });
+        let routing = self.routing.as_ref().map(routing_option);
         let think = ConfigOption {
             id: THINK.to_owned(),
             name: "Show reasoning".to_owned(),
@@ -102,13 +153,20 @@ impl Options {
             category: Some(OptionCategory::ThoughtLevel),
             kind: OptionKind::Toggle { current: self.think },
         };
-        [Some(mode), model, Some(think)].into_iter().flatten().collect()
+        [Some(mode), model, routing, Some(think)].into_iter().flatten().collect()
     }
 
     /// Shows or hides reasoning and returns everything that is to be stored.
     pub(crate) fn set_think(&mut self, on: bool) -> Map<String, Value> {
         self.think = on;
         self.stored.insert(THINK.to_owned(), on.into());
+        self.stored.clone()
+    }
+
+    /// Chooses the agent that answers and returns everything that is to be stored.
+    pub(crate) fn set_model(&mut self, name: String) -> Map<String, Value> {
+        self.stored.insert(MODEL.to_owned(), name.clone().into());
+        self.model = Some(name);
         self.stored.clone()
     }
 
@@ -134,6 +192,11 @@ impl Options {
             (MODEL, OptionInput::Toggle(_)) if !self.models.is_empty() => {
                 return Err(bad("value: `model` takes one of its values, not true or false".to_owned()));
             }
+            (ROUTING, input) if self.routing.is_some() => {
+                let wanted = wanted(input)?;
+                self.show_routing(wanted);
+                return Ok(self.stored.clone());
+            }
             _ => return Err(bad(format!("configId: no option `{id}`; see the session's configOptions"))),
         }
         let value = match id {
@@ -152,6 +215,46 @@ fn choice(mode: Mode) -> Choice {
         name: mode.name().to_owned(),
         description: Some(mode.description().to_owned()),
     }
+}
+
+fn routing_option(routing: &RoutingChoice) -> ConfigOption {
+    let choice = |target: Option<Target>, name: String, description: &str| Choice {
+        value: target.map_or(AUTO, Target::as_str).to_owned(),
+        name,
+        description: Some(description.to_owned()),
+    };
+    let RoutingChoice { primary, escalation, wanted } = routing;
+    ConfigOption {
+        id: ROUTING.to_owned(),
+        name: "Routing".to_owned(),
+        description: Some("Which of the two agents answers; takes effect with the next turn".to_owned()),
+        category: Some(OptionCategory::Other("_routing".to_owned())),
+        kind: OptionKind::Select {
+            current: wanted.map_or(AUTO, Target::as_str).to_owned(),
+            choices: vec![
+                choice(None, "Automatic".to_owned(), "The rules decide for each prompt"),
+                choice(
+                    Some(Target::Primary),
+                    format!("Primary ({primary})"),
+                    "Every prompt goes to the primary agent",
+                ),
+                choice(
+                    Some(Target::Escalation),
+                    format!("Escalation ({escalation})"),
+                    "Every prompt goes to the escalation agent",
+                ),
+            ],
+        },
+    }
+}
+
+fn wanted(input: &OptionInput) -> Result<Option<Target>, ServerError> {
+    let OptionInput::Choice(word) = input else {
+        return Err(bad("value: `routing` takes one of its values, not true or false".to_owned()));
+    };
+    let targets = [None, Some(Target::Primary), Some(Target::Escalation)];
+    let found = targets.into_iter().find(|target| target.map_or(AUTO, Target::as_str) == word);
+    found.ok_or_else(|| bad(format!("value: `routing` is auto, primary or escalation, not `{word}`")))
 }
 
 fn mode(id: &str) -> Result<Mode, ServerError> {

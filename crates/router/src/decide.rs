@@ -40,6 +40,10 @@ pub enum Rule {
     Classifier,
     /// Nothing said anything.
     Default,
+    /// The user asks the same again and again.
+    Repeated,
+    /// The primary asked for it.
+    HandedOver,
     /// The agent chosen is not available.
     Unavailable,
 }
@@ -55,6 +59,7 @@ impl Rule {
             Self::Score => "soft_score",
             Self::Fallback | Self::Classifier => "classifier",
             Self::Default => "default",
+            Self::Repeated | Self::HandedOver => "self_escalation",
             Self::Unavailable => "unavailable",
         }
     }
@@ -71,6 +76,8 @@ impl Rule {
             | Self::Keyword
             | Self::Short
             | Self::Score
+            | Self::Repeated
+            | Self::HandedOver
             | Self::Unavailable => true,
             Self::Fallback | Self::Classifier | Self::Default => false,
         }
@@ -91,11 +98,16 @@ impl Rules {
 
     /// The decision, asking `classifier` where the rules come to none.
     pub async fn route(&self, input: &RouteInput<'_>, classifier: Option<&dyn Classifier>) -> Decision {
-        if let Some(decision) = self.decide(input) {
-            return decision;
+        match self.decide(input) {
+            Some(decision) => decision,
+            None => self.undecided(input.prompt, classifier).await,
         }
+    }
+
+    /// The decision on a prompt about which [`Self::decide`] came to none.
+    pub async fn undecided(&self, prompt: &str, classifier: Option<&dyn Classifier>) -> Decision {
         let answer = match classifier {
-            Some(classifier) => classifier.classify(input.prompt).await,
+            Some(classifier) => classifier.classify(prompt).await,
             None => None,
         };
         match answer {
@@ -106,7 +118,7 @@ impl Rules {
 
     fn hard(&self, input: &RouteInput<'_>) -> Option<Decision> {
         let tokens = estimated_tokens(input.prompt);
-        if tokens > self.escalate_above_tokens {
+        if self.escalate_above_tokens >= 0 && tokens > self.escalate_above_tokens {
             return Some(decision(Target::Escalation, Rule::Long, "prompt exceeds token threshold"));
         }
         if let Some(keyword) = self.keyword(input.prompt) {
@@ -134,6 +146,39 @@ impl Rules {
 }
 
 impl Decision {
+    /// What becomes of a decision for the primary when the user keeps asking the same.
+    #[must_use]
+    pub fn repeated() -> Self {
+        let reason = "the question was asked before, and is asked again";
+        decision(Target::Escalation, Rule::Repeated, reason)
+    }
+
+    /// What becomes of it when the primary hands the turn over, and why it does.
+    #[must_use]
+    pub fn handed_over(reason: &str) -> Self {
+        decision(Target::Escalation, Rule::HandedOver, format!("handed over: {reason}"))
+    }
+
+    /// Whether the user wanted this agent, and no other is to take the turn because of what it says.
+    #[must_use]
+    pub fn is_wished(&self) -> bool {
+        match self.rule {
+            Rule::Forced | Rule::Pinned => true,
+            Rule::Waiting
+            | Rule::Sticky
+            | Rule::Long
+            | Rule::Keyword
+            | Rule::Short
+            | Rule::Score
+            | Rule::Fallback
+            | Rule::Classifier
+            | Rule::Default
+            | Rule::Repeated
+            | Rule::HandedOver
+            | Rule::Unavailable => false,
+        }
+    }
+
     /// The decision as it is told, with the agent that has the role.
     #[must_use]
     pub fn route(&self, agent: AgentId) -> Route {
@@ -152,12 +197,17 @@ impl Decision {
         if available(self.target) {
             return Ok(self);
         }
-        let other = self.target.other();
-        if !available(other) {
+        if !available(self.target.other()) {
             return Err(NoAgent);
         }
+        Ok(self.unavailable())
+    }
+
+    /// What becomes of it when the agent chosen cannot take the prompt: the other one does.
+    #[must_use]
+    pub fn unavailable(self) -> Self {
         let reason = format!("the {} agent is not available (chosen for: {})", self.target, self.reason);
-        Ok(decision(other, Rule::Unavailable, reason))
+        decision(self.target.other(), Rule::Unavailable, reason)
     }
 }
 
@@ -176,8 +226,8 @@ fn state(input: &RouteInput<'_>) -> Option<Decision> {
 
 /// A prompt's tokens as the rules count them: roughly, a quarter of its characters.
 #[must_use]
-pub fn estimated_tokens(prompt: &str) -> u64 {
-    u64::try_from(prompt.chars().count() / 4).unwrap_or(u64::MAX)
+pub fn estimated_tokens(prompt: &str) -> i64 {
+    i64::try_from(prompt.chars().count() / 4).unwrap_or(i64::MAX)
 }
 
 fn names(signals: &[Signal]) -> String {

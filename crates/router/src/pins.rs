@@ -8,20 +8,25 @@ pub struct Pins {
     pinned: Option<Target>,
     once: Option<Target>,
     sticky: bool,
+    /// The user has turned away from an agent that waits for an answer.
+    left_waiting: bool,
 }
 
 impl Pins {
     /// Wants `target` until further notice; `None` is automatic routing. Forgets every other wish.
     pub fn pin(&mut self, target: Option<Target>) {
-        *self = Self { pinned: target, once: None, sticky: false };
+        let left_waiting = target != Some(Target::Escalation);
+        *self = Self { pinned: target, once: None, sticky: false, left_waiting };
     }
 
-    /// Wants `target` for the next turn alone. Wanting the primary ends what held the view to the escalation agent.
+    /// Wants `target` for the next turn alone. A pin to the other one is given up; wanting the primary also ends
+    /// what else held the view to the escalation agent.
     pub fn force_once(&mut self, target: Target) {
         self.once = Some(target);
+        self.pinned = self.pinned.filter(|pinned| *pinned == target);
         if target == Target::Primary {
             self.sticky = false;
-            self.pinned = self.pinned.filter(|pinned| *pinned == Target::Primary);
+            self.left_waiting = true;
         }
     }
 
@@ -36,6 +41,7 @@ impl Pins {
         input.forced = self.once.take();
         input.pinned = self.pinned;
         input.sticky = self.sticky;
+        input.awaiting_escalation &= !self.left_waiting;
     }
 
     /// A turn went as `decision` says and succeeded. Where the router itself escalated, follow-ups stay there, if
@@ -51,8 +57,11 @@ impl Pins {
             | Rule::Score
             | Rule::Fallback
             | Rule::Classifier
+            | Rule::Repeated
+            | Rule::HandedOver
             | Rule::Default => true,
         };
+        self.left_waiting = false;
         self.sticky |= by_the_router && sticky_escalation && decision.target == Target::Escalation;
     }
 }

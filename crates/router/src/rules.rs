@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rules {
-    /// Prompts of more tokens than this are escalated.
-    pub escalate_above_tokens: u64,
-    /// Prompts of at most this many tokens stay with the primary; 0 switches the rule off.
-    pub local_below_tokens: u64,
+    /// Prompts of more tokens than this are escalated; a negative number switches the rule off.
+    pub escalate_above_tokens: i64,
+    /// Prompts of at most this many tokens stay with the primary; 0 or less switches the rule off.
+    pub local_below_tokens: i64,
     /// Phrases that escalate whatever else is said.
     pub escalate_keywords: Vec<String>,
     /// A score of at least this escalates.
@@ -28,6 +28,8 @@ pub struct Rules {
     pub open_question_weight: i64,
     /// What happens when the score says nothing.
     pub classifier_fallback: Fallback,
+    /// Whether a model is asked then. It costs a request, so it has to be wanted.
+    pub classifier: bool,
     /// Verbs of small jobs.
     pub local_verbs: Vec<String>,
     /// Verbs of large ones.
@@ -155,6 +157,7 @@ impl Default for Rules {
             code_block_weight: -2,
             open_question_weight: 3,
             classifier_fallback: Fallback::Local,
+            classifier: false,
             local_verbs: owned(LOCAL_VERBS),
             escalate_verbs: owned(ESCALATE_VERBS),
             open_question_prefixes: owned(OPEN_QUESTIONS),

@@ -289,6 +289,31 @@ fn a_wish_for_one_turn_leaves_nothing_behind() {
     pins.pin(Some(ESCALATION));
     pins.force_once(PRIMARY);
     assert_eq!(pins.pinned(), None);
+    pins.pin(Some(PRIMARY));
+    pins.force_once(ESCALATION);
+    assert_eq!(pins.pinned(), None, "both ways");
+    pins.pin(Some(PRIMARY));
+    pins.force_once(PRIMARY);
+    assert_eq!(pins.pinned(), Some(PRIMARY), "it is the same one");
+}
+
+#[test]
+fn turning_away_from_a_waiting_agent_lasts_until_it_speaks_again() {
+    let waits = |pins: &mut Pins| {
+        let mut input = RouteInput { awaiting_escalation: true, ..RouteInput::new("ls") };
+        pins.apply(&mut input);
+        input.awaiting_escalation
+    };
+    let mut pins = Pins::default();
+    assert!(waits(&mut pins));
+    pins.pin(Some(ESCALATION));
+    assert!(waits(&mut pins));
+    pins.pin(None);
+    assert!(!waits(&mut pins), "automatic routing begins anew");
+    pins.succeeded(&decision(ESCALATION, Rule::Keyword, "x"), false);
+    assert!(waits(&mut pins), "it has spoken since");
+    pins.force_once(PRIMARY);
+    assert!(!waits(&mut pins));
 }
 
 #[test]

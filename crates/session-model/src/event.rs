@@ -62,6 +62,13 @@ pub enum Event {
     Warning(Warning),
     /// A remark to the user that is no part of the conversation.
     Notice(Notice),
+    /// A line of milk's own among the messages; shown and replayed, never sent to a model.
+    Remark {
+        /// Its id.
+        id: MessageId,
+        /// The line.
+        text: String,
+    },
     /// Everything replayed has been sent.
     ReplayComplete,
 }

@@ -39,6 +39,8 @@ pub(super) struct Done {
     pub(super) grants: Vec<Grant>,
     /// Why questions could not be asked; the user knows.
     pub(super) causes: Vec<String>,
+    /// Whether one of the calls ended the turn.
+    pub(super) over: bool,
 }
 
 pub(super) struct Batch<'a> {
@@ -104,15 +106,17 @@ impl<'a> Batch<'a> {
     pub(super) async fn run(mut self, calls: Vec<ModelCall>) -> Result<Done, TurnError> {
         let mut calls: VecDeque<_> = calls.into_iter().map(|call| self.receive(call)).collect();
         let mut done = Vec::with_capacity(calls.len());
+        let mut over = false;
         while !calls.is_empty() {
             let mut stretch = self.announce(&mut calls).await?;
             for call in &mut stretch {
                 self.ask(call).await?;
             }
             self.execute(&mut stretch).await?;
+            over |= stretch.iter().any(Call::ends_turn);
             done.extend(stretch.into_iter().map(Call::told));
         }
-        Ok(Done { calls: done, grants: self.granted, causes: self.causes })
+        Ok(Done { calls: done, grants: self.granted, causes: self.causes, over })
     }
 
     /// Gives a call its row and the form in which the model is reminded of it.
@@ -369,6 +373,13 @@ impl Call {
         match &self.state {
             State::Ready(ready) if !ready.tool.spec().parallel => ready.plan.may_change(plan.as_ref().ok()),
             State::Ready(_) | State::Refused(_) | State::Over(_) => false,
+        }
+    }
+
+    fn ends_turn(&self) -> bool {
+        match &self.state {
+            State::Over(output) => output.ends_turn,
+            State::Ready(_) | State::Refused(_) => false,
         }
     }
 

@@ -1,7 +1,9 @@
 //! The turn's loop: ask the model, run what it calls, ask again.
 
 use serde_json::{Value, json};
-use session_model::{AgentId, ContextUsage, Entry, Event, Severity, Spent, StopReason, Summary, TokenUsage};
+use session_model::{
+    AgentId, Content, ContextUsage, Entry, Event, Severity, Spent, StopReason, Summary, TokenUsage,
+};
 
 use super::batch::{Batch, Done};
 use super::digest::{self, Digest};
@@ -11,7 +13,9 @@ use super::reply::{self, Broken, Listener, Reply};
 use super::{Agent, Limits};
 use crate::context::{self, Budget};
 use crate::driver::{TurnEnd, TurnError, TurnInput};
+use crate::handover::Handover;
 use crate::io::{Interrupted, TurnIo};
+use crate::prompt::PromptRole;
 use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
 use crate::waits::Waits;
 
@@ -44,6 +48,7 @@ pub(super) struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     pub(super) fn new(agent: &'a Agent, input: TurnInput, io: TurnIo) -> Self {
+        let input = told(input, agent.prompt.role);
         let Limits { turn: limit, .. } = agent.limits;
         let info = agent.provider.info();
         let tools = agent.tools.schemas();
@@ -153,8 +158,9 @@ impl<'a> Turn<'a> {
         let cut = reply.finish == FinishReason::Length;
         let batch = Batch::new(self.agent, &self.input, &self.waits, step);
         let done = batch.knowing(std::mem::take(&mut self.causes)).run(reply.calls).await?;
+        let over = done.over;
         self.remember(reply.text, reply.kept, done, hints(repetition, cut));
-        Ok(None)
+        Ok(over.then_some(StopReason::EndTurn))
     }
 
     /// An answer that says nothing is replaced by what there is: reasoning, what was done, or at least a notice.
@@ -230,6 +236,18 @@ impl<'a> Turn<'a> {
     fn end(&self, stop: StopReason) -> TurnEnd {
         TurnEnd { stop, usage: self.usage }
     }
+}
+
+/// The conversation as an agent of this role reads it, and its prompt with what it is told of a hand-over.
+fn told(mut input: TurnInput, role: PromptRole) -> TurnInput {
+    if let Some(role) = role.target() {
+        input.history = context::marked(input.history, role);
+    }
+    let preface = input.handover.as_ref().map(Handover::preface).unwrap_or_default();
+    if !preface.is_empty() {
+        input.prompt.insert(0, Content::text(preface));
+    }
+    input
 }
 
 /// What was before this turn, and its prompt.

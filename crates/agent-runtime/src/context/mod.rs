@@ -6,6 +6,7 @@
 
 mod check;
 mod fit;
+mod marked;
 mod past;
 mod recap;
 mod shrink;
@@ -15,6 +16,7 @@ use session_model::{Content, EmbeddedResource, Entry, Item, ResourceBody, Summar
 
 pub use check::check;
 pub use fit::Budget;
+pub use marked::{LastTurn, last_route, marked};
 pub use recap::Outgrown;
 pub use shrink::shrink;
 

@@ -28,6 +28,7 @@ async fn ask(cwd: &Path, prompt: &str) -> (Vec<String>, Vec<String>) {
         history: Arc::new([]),
         permissions: Permissions::default(),
         show_thoughts: false,
+        handover: None,
     };
     let (mut said, mut rows) = (Vec::new(), Vec::new());
     let listen = async {

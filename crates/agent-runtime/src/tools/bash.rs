@@ -333,7 +333,7 @@ fn report(text: &str, end: &End, left: Option<u32>, timeout: Duration) -> ToolOu
         None => output.clone(),
     };
     let content = vec![ToolContent::Content(Content::text(shown))];
-    ToolOutput { output, error, exit_code, content, locations: Vec::new() }
+    ToolOutput { output, error, exit_code, content, ..ToolOutput::default() }
 }
 
 /// What an exit status says: an error unless it is success, and the code; a signal as shells code it.

@@ -8,6 +8,7 @@ mod bash;
 pub(crate) mod command;
 pub mod command_prefix;
 mod edit_file;
+pub mod escalate;
 mod grep;
 pub(crate) mod harmless;
 mod list_dir;
@@ -206,6 +207,8 @@ pub struct ToolOutput {
     pub content: Vec<ToolContent>,
     /// Better places than the plan had (the line of an edit); replaces when not empty.
     pub locations: Vec<Location>,
+    /// Whether the turn ends with this batch of calls: the model is not asked again.
+    pub ends_turn: bool,
 }
 
 impl ToolOutput {

@@ -3,12 +3,16 @@
 //! A command runs in place of a turn: its output is told and kept nowhere, no model hears of it. Knows nothing of
 //! protocol versions; what it changes about the session it returns as [`Change`]s.
 
+mod auto;
 mod compact;
 mod drop;
+mod escalate;
 mod export;
 mod help;
 mod list;
+mod model;
 mod new;
+mod primary;
 mod resume;
 mod sessions;
 mod skip_permissions;
@@ -17,8 +21,12 @@ mod usage;
 
 use agent_runtime::io::TurnIo;
 use futures::future::BoxFuture;
-use session_model::{Command, Content, Entry, SessionId, SessionUsage};
+use router::Target;
+use session_model::{Command, Content, Entry, Item, SessionId, SessionUsage};
 
+use crate::drivers::Routing;
+use crate::drivers::routed::Learned;
+use crate::options::Options;
 use crate::session::Shared;
 use crate::session::open::{Opened, Place};
 use crate::session::turn::TurnPlan;
@@ -35,6 +43,10 @@ pub(crate) struct CommandCx {
     pub(crate) place: Place,
     /// Finished items that are not in the store.
     pub(crate) unsaved: Vec<Entry>,
+    /// The session's settings as they are.
+    pub(crate) options: Options,
+    /// The second agent, where there is one.
+    pub(crate) routing: Option<Routing>,
     pub(crate) show_thoughts: bool,
     pub(crate) skip_permissions: bool,
     /// What the session consumed so far.
@@ -67,6 +79,14 @@ pub(crate) enum Change {
     ShowThoughts(bool),
     /// Whether nothing is asked.
     SkipPermissions(bool),
+    /// Whom the user wants from now on; `None` leaves it to the rules.
+    Pin(Option<Target>),
+    /// The escalation agent begins anew with its next turn.
+    BeginAnew,
+    /// Which agent answers as the primary.
+    Model(String),
+    /// A turn between two agents is over.
+    Routed(Box<Learned>),
     /// Which session is shown.
     Show(Box<Opened>),
 }
@@ -78,6 +98,16 @@ pub(crate) struct Invocation {
     argument: String,
     /// Something else came with it.
     attached: bool,
+}
+
+/// A prompt that is to go to one agent, by `/escalate <msg>` or `/primary <msg>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Forced {
+    pub(crate) target: Target,
+    /// Whether the escalation agent begins anew.
+    pub(crate) fresh: bool,
+    /// The prompt without the command.
+    pub(crate) prompt: String,
 }
 
 type Run = fn(String, CommandCx) -> BoxFuture<'static, Said>;
@@ -138,6 +168,34 @@ const TABLE: &[Row] = &[
         run: |argument, cx| Box::pin(drop::run(argument, cx)),
     },
     Row {
+        name: "escalate",
+        description: "have the escalation agent answer, from now on or this message alone",
+        hint: Some("[fresh] [message]"),
+        kind: Kind::Plain,
+        run: |argument, cx| Box::pin(std::future::ready(escalate::run(&argument, &cx))),
+    },
+    Row {
+        name: "primary",
+        description: "have the primary agent answer, from now on or this message alone",
+        hint: Some("[message]"),
+        kind: Kind::Plain,
+        run: |_, cx| Box::pin(std::future::ready(primary::run(&cx))),
+    },
+    Row {
+        name: "auto",
+        description: "let the rules decide which agent answers",
+        hint: None,
+        kind: Kind::Plain,
+        run: |_, cx| Box::pin(std::future::ready(auto::run(&cx))),
+    },
+    Row {
+        name: "model",
+        description: "show or choose the agent that answers",
+        hint: Some("[name]"),
+        kind: Kind::Plain,
+        run: |argument, cx| Box::pin(std::future::ready(model::run(&argument, &cx))),
+    },
+    Row {
         name: "export",
         description: "print this conversation or another one, or write it to a file",
         hint: Some("[session <id>] [json] [path]"),
@@ -177,7 +235,7 @@ const TABLE: &[Row] = &[
         description: "list the commands",
         hint: None,
         kind: Kind::Plain,
-        run: |_, _| Box::pin(std::future::ready(help::run())),
+        run: |_, cx| Box::pin(std::future::ready(help::run(&cx.options))),
     },
     Row {
         name: "list",
@@ -208,13 +266,23 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 /// The commands as a client is told of them.
-pub(crate) fn advertised() -> Vec<Command> {
+pub(crate) fn advertised(options: &Options) -> Vec<Command> {
     let told = |entry: &Row| Command {
         name: entry.name.to_owned(),
         description: entry.description.to_owned(),
         hint: entry.hint.map(str::to_owned),
     };
-    TABLE.iter().filter(|entry| entry.kind != Kind::Hidden).map(told).collect()
+    offered(options).map(told).collect()
+}
+
+/// The commands that have something to steer here.
+fn offered(options: &Options) -> impl Iterator<Item = &'static Row> {
+    let (two, models) = (options.has_routing(), !options.models().is_empty());
+    TABLE.iter().filter(move |entry| match entry.name {
+        "escalate" | "primary" | "auto" => two,
+        "model" => models,
+        _ => entry.kind != Kind::Hidden,
+    })
 }
 
 /// The command a prompt begins with, if it begins with one. Only leading text counts, and only its first word.
@@ -230,6 +298,38 @@ pub(crate) fn parse(prompt: &[Content]) -> Option<Invocation> {
     Some(Invocation { word, argument: argument.trim().to_owned(), attached })
 }
 
+/// The turn that a command asks for, when it asks for one.
+pub(crate) fn forced(invocation: &Invocation) -> Option<Forced> {
+    let Invocation { word, argument, attached } = invocation;
+    let (target, fresh, prompt) = match *word {
+        "escalate" => {
+            let (fresh, prompt) = escalate::fresh(argument);
+            (Target::Escalation, fresh, prompt)
+        }
+        "primary" => (Target::Primary, false, argument.as_str()),
+        _ => return None,
+    };
+    (!prompt.is_empty() && !attached).then(|| Forced { target, fresh, prompt: prompt.to_owned() })
+}
+
+/// Takes the command off a prompt that was sent to one agent: what remains is what the agent is asked.
+pub(crate) fn strip(content: &mut Vec<Content>) {
+    if let Some(forced) = parse(content).as_ref().and_then(forced) {
+        *content = vec![Content::text(forced.prompt)];
+    }
+}
+
+/// The same for all prompts of `entries`.
+pub(crate) fn stripped(entries: &[Entry]) -> Vec<Entry> {
+    let mut entries = entries.to_vec();
+    for entry in &mut entries {
+        if let Item::User { content, .. } = &mut entry.item {
+            strip(content);
+        }
+    }
+    entries
+}
+
 impl Invocation {
     /// Whether it must not be left half done.
     pub(crate) fn is_whole(&self) -> bool {
@@ -243,13 +343,18 @@ pub(crate) async fn run(invocation: Invocation, cx: CommandCx) -> Said {
     let Some(entry) = TABLE.iter().find(|entry| entry.name == word) else {
         return Said::text(format!(
             "/{word} is only available in the milk terminal interface. {}",
-            help::run().text
+            help::run(&cx.options).text
         ));
     };
     if attached {
         return Said::text(format!("/{word} takes no attachments; send it alone."));
     }
     (entry.run)(argument, cx).await
+}
+
+/// What is said where there is nothing to route.
+fn no_second() -> Said {
+    Said::text("there is only one agent; name a second one as `escalation_agent` in the configuration")
 }
 
 /// What was asked of a switch.

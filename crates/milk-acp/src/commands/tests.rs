@@ -1,6 +1,43 @@
 //! What counts as a command, and what is advertised.
 
+use serde_json::Map;
+use session_model::Choice;
+
 use super::*;
+use crate::drivers::SessionSettings;
+
+#[test]
+fn what_steers_nothing_is_not_advertised() {
+    let told = advertised(&Options::new(&SessionSettings::default(), &Map::new()));
+    for name in ["escalate", "primary", "auto", "model"] {
+        assert!(told.iter().all(|command| command.name != name), "{name}");
+        assert!(parse(&text(&format!("/{name}"))).is_some(), "{name} is answered all the same");
+    }
+}
+
+#[test]
+fn a_message_after_escalate_or_primary_is_a_turn_of_that_agent() {
+    let escalation =
+        |fresh, prompt: &str| Some(Forced { target: Target::Escalation, fresh, prompt: prompt.into() });
+    for (prompt, expected) in [
+        ("/escalate", None),
+        ("/escalate fresh", None),
+        ("/escalate fix it", escalation(false, "fix it")),
+        ("/escalate fresh  fix\nit ", escalation(true, "fix\nit")),
+        ("/escalate freshen up", escalation(false, "freshen up")),
+        ("/primary", None),
+        ("/primary ls", Some(Forced { target: Target::Primary, fresh: false, prompt: "ls".into() })),
+        ("/auto x", None),
+        ("/think on", None),
+    ] {
+        let content = text(prompt);
+        assert_eq!(parse(&content).as_ref().and_then(forced), expected, "{prompt:?}");
+        let mut told = content.clone();
+        strip(&mut told);
+        let left = expected.map_or(content, |forced| text(&forced.prompt));
+        assert_eq!(told, left, "{prompt:?}");
+    }
+}
 
 fn words(prompt: &[Content]) -> Option<(&'static str, String, bool)> {
     parse(prompt).map(|invocation| (invocation.word, invocation.argument, invocation.attached))
@@ -41,7 +78,11 @@ fn text_inside_a_resource_is_never_a_command_and_attachments_are_noticed() {
 
 #[test]
 fn everything_advertised_runs_and_is_spelled_as_the_protocol_wants_it() {
-    let advertised = advertised();
+    let mut settings =
+        SessionSettings { routing: Some(Routing::new("a", "b")), ..SessionSettings::default() };
+    let choice = |name: &str| Choice { value: name.into(), name: name.into(), description: None };
+    settings.models = vec![choice("a"), choice("b")];
+    let advertised = advertised(&Options::new(&settings, &Map::new()));
     assert_eq!(advertised.len(), TABLE.iter().filter(|entry| entry.kind != Kind::Hidden).count());
     for command in advertised {
         assert!(!command.name.contains(['/', ' ']), "{}", command.name);

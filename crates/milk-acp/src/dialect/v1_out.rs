@@ -88,6 +88,10 @@ impl View {
             Event::Routed(decision) => route(&self.session, decision).into_iter().collect(),
             Event::Warning(finding) => warning(&self.session, finding).into_iter().collect(),
             Event::Notice(notice) => self.notice(notice),
+            // The empty line keeps it apart from the next message in clients that join messages.
+            Event::Remark { id, text } => {
+                chunk::text(&self.session, Role::Agent, id, &format!("{text}\n\n")).into_iter().collect()
+            }
             // What requests took is told by the gauge.
             Event::Spent(_) | Event::Usage(_) | Event::Title(_) | Event::ReplayComplete => Vec::new(),
         }
@@ -114,6 +118,7 @@ impl View {
             | Event::Routed(_)
             | Event::Warning(_)
             | Event::Notice(_)
+            | Event::Remark { .. }
             | Event::ReplayComplete => self.update(event),
         }
     }

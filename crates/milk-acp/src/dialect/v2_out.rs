@@ -61,6 +61,9 @@ impl View {
             Event::Routed(decision) => route(&self.session, decision).into_iter().collect(),
             Event::Warning(finding) => warning(&self.session, finding).into_iter().collect(),
             Event::Notice(notice) => self.notice(notice),
+            Event::Remark { id, text } => {
+                self.chunk(id, Role::Agent, &Part::Text(text)).into_iter().collect()
+            }
             Event::ReplayComplete => self.one(v2::SessionUpdate::ReplayComplete(v2::ReplayComplete::new())),
         }
     }

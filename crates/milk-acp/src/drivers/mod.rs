@@ -2,16 +2,24 @@
 //!
 //! Knows nothing of the protocol.
 
+mod briefing;
+mod fixed;
+pub(crate) mod routed;
+
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent_runtime::driver::TurnDriver;
-use agent_runtime::rules::Rules;
+use agent_runtime::handover::{BRICK_CHARS, HandoverSlot};
+use agent_runtime::rules::Rules as CallRules;
 use async_trait::async_trait;
-use session_model::{AgentId, Choice, Route, TurnFailure};
+use router::{Classifier, Rules, Target};
+use session_model::{Choice, Route, TurnFailure};
 
 use crate::command::Ack;
+
+pub use self::fixed::FixedDriver;
 
 /// Chooses drivers.
 pub trait Drivers: fmt::Debug + Send + Sync + 'static {
@@ -28,11 +36,30 @@ pub trait SessionDrivers: fmt::Debug + Send + Sync + 'static {
     /// The session's settings, read anew. Quick: a file or two, no network.
     fn settings(&self) -> SessionSettings;
 
-    /// The driver of the next turn. May probe servers; is dropped when the turn is cancelled.
+    /// The driver of the next turn, or of the rest of one. May probe servers; is dropped when the turn is cancelled.
     ///
     /// # Errors
     /// A sentence for the user when no agent can be made from the configuration.
-    async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure>;
+    async fn driver(&self, wanted: Wanted<'_>) -> Result<Driver, TurnFailure>;
+
+    /// Who is asked which agent a prompt is for, where the rules do not say. Asked only where the rules want it.
+    async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>>;
+}
+
+/// Which driver is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted<'a> {
+    /// In which role.
+    pub target: Target,
+    /// The user's choice of the primary agent.
+    pub model: Option<&'a str>,
+    /// Whether it may hand the turn over.
+    pub may_hand_over: bool,
+}
+
+impl Wanted<'_> {
+    /// The usual primary agent, with nobody to hand over to.
+    pub const PRIMARY: Self = Self { target: Target::Primary, model: None, may_hand_over: false };
 }
 
 /// Who answers a turn.
@@ -42,7 +69,56 @@ pub struct Driver {
     pub driver: Arc<dyn TurnDriver>,
     /// Who that is, and why.
     pub route: Route,
+    /// Where it asks to be relieved, if it does.
+    pub slot: HandoverSlot,
 }
+
+/// A second agent, and when it answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routing {
+    /// Which prompts go to it.
+    pub rules: Rules,
+    /// Whether what follows a turn that the rules sent there goes there too.
+    pub sticky: bool,
+    /// What the primary agent is called.
+    pub primary: String,
+    /// What the other one is called.
+    pub escalation: String,
+    /// What `~` in a prompt stands for.
+    pub home: Option<PathBuf>,
+    /// How much an agent is told of what the other one did, in characters.
+    pub brick_chars: usize,
+    /// After so many answers of the primary the escalation agent begins anew.
+    pub fresh_after: usize,
+}
+
+impl Routing {
+    /// A pair of these names with the usual rules.
+    #[must_use]
+    pub fn new(primary: impl Into<String>, escalation: impl Into<String>) -> Self {
+        Self {
+            rules: Rules::default(),
+            sticky: true,
+            primary: primary.into(),
+            escalation: escalation.into(),
+            home: None,
+            brick_chars: BRICK_CHARS,
+            fresh_after: FRESH_AFTER,
+        }
+    }
+
+    /// The name of the agent in this role.
+    #[must_use]
+    pub fn name(&self, target: Target) -> &str {
+        match target {
+            Target::Primary => &self.primary,
+            Target::Escalation => &self.escalation,
+        }
+    }
+}
+
+/// After so many answers of the primary the escalation agent begins anew, unless the configuration says otherwise.
+pub const FRESH_AFTER: usize = 8;
 
 impl fmt::Debug for Driver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,11 +141,13 @@ pub struct SessionSettings {
     /// Commands `bash` may run unasked.
     pub bash_patterns: Vec<String>,
     /// What the configuration denies, has asked and allows.
-    pub rules: Rules,
+    pub rules: CallRules,
     /// The agents one can choose from; empty when there is no choice.
     pub models: Vec<Choice>,
     /// The one that answers unless the user chooses.
     pub model: Option<String>,
+    /// The second agent, where there is one.
+    pub routing: Option<Routing>,
     /// What is wrong with the configuration; shown once.
     pub warnings: Vec<String>,
 }
@@ -82,59 +160,11 @@ impl Default for SessionSettings {
             skip_permissions: false,
             by_segment: false,
             bash_patterns: Vec::new(),
-            rules: Rules::default(),
+            rules: CallRules::default(),
             models: Vec::new(),
             model: None,
+            routing: None,
             warnings: Vec::new(),
         }
-    }
-}
-
-/// Always the same driver, for tests and for embedders with one agent.
-#[derive(Debug, Clone)]
-pub struct FixedDriver {
-    driver: Driver,
-    settings: SessionSettings,
-    ack: Ack,
-}
-
-impl FixedDriver {
-    /// Answers every turn with `driver`, under the name `agent`.
-    #[must_use]
-    pub fn new(agent: &str, driver: Arc<dyn TurnDriver>) -> Self {
-        let route = Route {
-            agent: AgentId::new(agent),
-            target: "primary".to_owned(),
-            reason: "the only agent".to_owned(),
-        };
-        Self { driver: Driver { driver, route }, settings: SessionSettings::default(), ack: Ack::TurnEnd }
-    }
-
-    /// With these settings for every session.
-    #[must_use]
-    pub fn with_settings(mut self, settings: SessionSettings) -> Self {
-        self.settings = settings;
-        self
-    }
-}
-
-impl Drivers for FixedDriver {
-    fn default_ack(&self) -> Ack {
-        self.ack
-    }
-
-    fn open(&self, _cwd: &Path) -> Arc<dyn SessionDrivers> {
-        Arc::new(self.clone())
-    }
-}
-
-#[async_trait]
-impl SessionDrivers for FixedDriver {
-    fn settings(&self) -> SessionSettings {
-        self.settings.clone()
-    }
-
-    async fn driver(&self, _model: Option<&str>) -> Result<Driver, TurnFailure> {
-        Ok(self.driver.clone())
     }
 }

@@ -19,17 +19,19 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use serde_json::value::RawValue;
 use session_model::source::IdKind;
-use session_model::{AskId, Event, Grant, MessageId, Notice, SessionId, Severity};
+use session_model::{AskId, Event, Grant, MessageId, Notice, SessionId, Severity, TurnId};
 use session_store::{Lease, MetaPatch};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use crate::commands::Forced;
 use crate::dialect::{Outgoing, View};
 use crate::drivers::{SessionDrivers, SessionSettings};
 use crate::error::ServerError;
 use crate::options::Options;
 use crate::session::core::{Core, Effect, Input, ReplyId, Terms};
+use crate::session::desk::ViewDesk;
 use crate::session::journal::{Journal, Report};
 use crate::session::mail::Attached;
 use crate::session::moves::{Moved, Moves};
@@ -105,6 +107,12 @@ pub(super) struct Actor {
     pub(super) drivers: Arc<dyn SessionDrivers>,
     pub(super) settings: SessionSettings,
     pub(super) options: Options,
+    /// Who answers.
+    pub(super) desk: ViewDesk,
+    /// Turns that are to go to one agent, and their prompts without the command.
+    pub(super) forced: BTreeMap<TurnId, Forced>,
+    /// Warnings about the configuration that were shown.
+    pub(super) shown_warnings: Vec<String>,
     /// The options' mode, as the running turn sees it.
     pub(super) mode: SharedMode,
     pub(super) grants: Vec<Grant>,
@@ -171,6 +179,9 @@ impl Actor {
             settings,
             mode: options.mode().into(),
             options,
+            desk: ViewDesk::default(),
+            forced: BTreeMap::new(),
+            shown_warnings: Vec::new(),
             grants,
             queue: VecDeque::new(),
             questions: Questions::default(),

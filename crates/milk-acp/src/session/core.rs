@@ -220,6 +220,11 @@ impl Core {
         self.running.as_ref().is_some_and(|running| running.cancelled)
     }
 
+    /// The running turn, when a model answers it.
+    pub(crate) fn model_turn(&self) -> Option<&TurnId> {
+        self.running.as_ref().filter(|running| !running.local).map(|running| &running.turn)
+    }
+
     /// Whether this question still waits for its answer.
     pub(crate) fn is_asking(&self, id: &AskId) -> bool {
         self.running.as_ref().is_some_and(|running| running.asks.contains(id))

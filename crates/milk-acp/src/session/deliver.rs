@@ -9,9 +9,10 @@ use agent_runtime::mode::Mode;
 use session_model::{Answer, Ask, AskId, Content, Entry, Event, Item, TurnId};
 use session_store::{MetaPatch, title_from};
 
-use crate::command::{Replay, Reply};
-use crate::commands::{self, Change, CommandCx};
+use crate::command::Reply;
+use crate::commands::{self, CommandCx, Forced};
 use crate::dialect::Outgoing;
+use crate::drivers::Routing;
 use crate::error::ServerError;
 use crate::session::actor::{Actor, Out};
 use crate::session::core::{Effect, Input, ReplyId};
@@ -81,7 +82,7 @@ impl Actor {
         let entries: Vec<Entry> =
             items.into_iter().map(|item| Entry { turn: turn.clone(), at, item }).collect();
         if !self.titled
-            && let Some(title) = title_from(&entries)
+            && let Some(title) = title_from(&commands::stripped(&entries))
         {
             self.titled = true;
             self.emit(Event::Title(Some(title)));
@@ -90,12 +91,14 @@ impl Actor {
     }
 
     fn start(&mut self, turn: TurnId, prompt: Vec<Content>) {
-        let mut turn = match commands::parse(&prompt) {
+        self.refresh();
+        let forced = self.forced.remove(&turn);
+        let mut turn = match commands::parse(&prompt).filter(|_| forced.is_none()) {
             Some(invocation) => {
                 let cx = self.command_cx(turn);
                 RunningTurn::command(invocation, cx, self.message_id(), &self.shutdown)
             }
-            None => RunningTurn::start(self.plan(turn, prompt), &self.shutdown),
+            None => RunningTurn::start(self.routed(turn, prompt, forced), &self.shutdown),
         };
         if self.core.is_cancelled() {
             // The cancel came while the user's message was being kept.
@@ -108,6 +111,7 @@ impl Actor {
     fn command_cx(&self, turn: TurnId) -> impl FnOnce(TurnIo) -> CommandCx + Send + use<> {
         let (shared, view, place) = (self.shared.clone(), self.seat.view(), self.place(None));
         let (session, unsaved) = (self.session.clone(), self.journal.unsaved().to_vec());
+        let (options, routing) = (self.options.clone(), self.settings.routing.clone());
         let (show_thoughts, mode) = (self.options.think(), self.options.mode());
         let (usage, plan) = (self.core.usage().clone(), self.plan(turn, Vec::new()));
         move |io| CommandCx {
@@ -116,12 +120,29 @@ impl Actor {
             session,
             place,
             unsaved,
+            options,
+            routing,
             show_thoughts,
             skip_permissions: mode == Mode::Autonomous,
             usage,
             plan,
             io,
         }
+    }
+
+    /// What a model's turn starts from; a wish for it alone is used up.
+    fn routed(&mut self, turn: TurnId, prompt: Vec<Content>, forced: Option<Forced>) -> TurnPlan {
+        let model = self.options.model();
+        // Nobody hands over to itself.
+        let routing = self.settings.routing.clone().filter(|routing| model != Some(&routing.escalation));
+        let routing = routing.map(|routing| {
+            let primary = model.map_or_else(|| routing.primary.clone(), str::to_owned);
+            Routing { primary, ..routing }
+        });
+        let desk = routing.map(|routing| self.desk.begin(routing, forced.as_ref()));
+        self.show_routing();
+        let prompt = forced.map_or(prompt, |forced| vec![Content::text(forced.prompt)]);
+        TurnPlan { desk, ..self.plan(turn, prompt) }
     }
 
     fn plan(&self, turn: TurnId, prompt: Vec<Content>) -> TurnPlan {
@@ -138,6 +159,7 @@ impl Actor {
                 rules: self.settings.rules.clone(),
             },
             model: self.options.model().map(str::to_owned),
+            desk: None,
             unsaved: self.journal.unsaved().to_vec(),
             store: Arc::clone(&self.shared.store),
             drivers: Arc::clone(&self.drivers),
@@ -207,29 +229,6 @@ impl Actor {
         }
     }
 
-    /// What a command changed: the client's settings follow it.
-    fn change(&mut self, change: Change) {
-        match change {
-            Change::ShowThoughts(on) => {
-                let stored = self.options.set_think(on);
-                self.step(Input::ShowThoughts(on));
-                self.queue
-                    .push_back(Out::Update(MetaPatch { options: Some(stored), ..MetaPatch::default() }));
-                self.queue.push_back(Out::Do(Effect::Emit(Event::Options(self.options.list()))));
-            }
-            Change::SkipPermissions(on) => {
-                self.options.skip_permissions(on);
-                self.mode.set(self.options.mode());
-                self.queue.push_back(Out::Do(Effect::Emit(Event::Options(self.options.list()))));
-            }
-            Change::Show(opened) => {
-                let past = self.bind(*opened);
-                self.replay(&past, Replay::Window);
-                self.gauge();
-            }
-        }
-    }
-
     /// What the turn said.
     pub(super) fn said(&mut self, said: Said) {
         match said {
@@ -249,6 +248,7 @@ impl Actor {
                 for change in changes {
                     self.change(change);
                 }
+                self.desk.ended(self.core.model_turn().cloned());
                 self.step(Input::Ended(outcome));
             }
         }
@@ -273,6 +273,7 @@ fn text_len(event: &Event) -> Option<usize> {
         | Event::Routed(_)
         | Event::Warning(_)
         | Event::Notice(_)
+        | Event::Remark { .. }
         | Event::ReplayComplete => None,
     }
 }

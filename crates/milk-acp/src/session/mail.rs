@@ -6,7 +6,7 @@ use std::sync::Arc;
 use acp_rpc::{Responder, RpcError};
 use futures::FutureExt;
 use session_model::source::IdKind;
-use session_model::{Event, Item, SessionId, Severity};
+use session_model::{Event, Item, SessionId, Severity, TurnId};
 use session_store::{MetaPatch, StoreError};
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,7 @@ use crate::commands;
 use crate::delete;
 use crate::drivers::SessionDrivers;
 use crate::error::ServerError;
-use crate::options::Options;
+use crate::options::{Options, ROUTING};
 use crate::session::actor::{Actor, Out, Parts, Waiting};
 use crate::session::core::{Effect, Input, NewPrompt, ReplyId};
 use crate::session::open::{self, Opened, Past, directories, same_directory};
@@ -128,9 +128,7 @@ impl Actor {
             self.notice(Severity::Warning, title);
         }
         self.tell_trouble(past.damaged, unstored.as_ref());
-        for warning in std::mem::take(&mut self.settings.warnings) {
-            self.notice(Severity::Warning, warning);
-        }
+        self.tell_warnings();
     }
 
     /// The response first: updates before it would reach a client that does not know the id yet.
@@ -138,10 +136,10 @@ impl Actor {
         let reply = Reply::NewSession {
             session: self.session.clone(),
             options: self.options.list(),
-            commands: commands::advertised(),
+            commands: self.commands(),
         };
         self.reply(responder, Ok(&reply));
-        self.emit(Event::Commands(commands::advertised()));
+        self.emit(Event::Commands(self.commands()));
         if adopted && past.turns > 0 {
             let notice = replay::resumed_notice(self.message_id(), &self.session, past.turns);
             self.emit(notice);
@@ -157,9 +155,9 @@ impl Actor {
             self.queue.push_back(Out::Replay(Event::ReplayComplete));
         }
         self.emit(Event::Foreground(self.core.foreground()));
-        let reply = Reply::OpenSession { options: self.options.list(), commands: commands::advertised() };
+        let reply = Reply::OpenSession { options: self.options.list(), commands: self.commands() };
         self.reply(responder, Ok(&reply));
-        self.emit(Event::Commands(commands::advertised()));
+        self.emit(Event::Commands(self.commands()));
         self.gauge();
     }
 
@@ -237,8 +235,16 @@ impl Actor {
         self.waiting.insert(reply, Waiting { responder, withdrawn, seen: false });
         let Prompt { session: handle, content, ack, key } = prompt;
         let message = self.message_id();
-        let turn = self.shared.ids.fresh(IdKind::Turn).into();
-        let local = commands::parse(&content).is_some();
+        let turn: TurnId = self.shared.ids.fresh(IdKind::Turn).into();
+        if self.core.is_idle() {
+            // Of prompts that were withdrawn before their turn.
+            self.forced.clear();
+        }
+        let invocation = commands::parse(&content);
+        let forced =
+            invocation.as_ref().and_then(commands::forced).filter(|_| self.settings.routing.is_some());
+        let local = invocation.is_some() && forced.is_none();
+        self.forced.extend(forced.map(|forced| (turn.clone(), forced)));
         self.step(Input::Prompt(NewPrompt { reply, handle, content, ack, key, message, turn, local }));
     }
 
@@ -247,6 +253,9 @@ impl Actor {
             Ok(stored) => {
                 self.step(Input::ShowThoughts(self.options.think()));
                 self.mode.set(self.options.mode());
+                if set.option == ROUTING {
+                    self.desk.pin(self.options.routing(), !self.core.is_idle());
+                }
                 let patch = MetaPatch { options: Some(stored), ..MetaPatch::default() };
                 self.queue.push_back(Out::Update(patch));
                 let reply =

@@ -4,8 +4,10 @@
 //! Dispatch posts [`Mail`] and never waits. Inside, [`core`] decides, [`actor`] does, [`moves`] changes what is shown.
 
 mod actor;
+mod changes;
 mod core;
 mod deliver;
+pub(crate) mod desk;
 mod journal;
 mod mail;
 pub(crate) mod moves;

@@ -67,6 +67,7 @@ fn qualify(event: &mut Event, short: &str) {
         | Event::Routed(_)
         | Event::Warning(_)
         | Event::Notice(_)
+        | Event::Remark { .. }
         | Event::ReplayComplete => {}
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn merge(open: &mut Event, event: Event) -> Option<Event> {
         | Event::Routed(_)
         | Event::Warning(_)
         | Event::Notice(_)
+        | Event::Remark { .. }
         | Event::ReplayComplete => None,
     };
     let Some(more) = more else { return Some(event) };

@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use agent_runtime::driver::{Compacted, Permissions, TurnEnd, TurnError, TurnInput};
 use agent_runtime::io::{Interrupted, TurnIo, TurnSignal, TurnSignals};
+use async_trait::async_trait;
 use session_model::source::Ids;
 use session_model::{
-    Content, Entry, Event, MessageId, Notice, Role, SessionId, Severity, StopReason, TurnFailure, TurnId,
+    Content, Entry, Event, Item, MessageId, Notice, Role, SessionId, Severity, StopReason, TurnFailure,
+    TurnId,
 };
 use session_store::SessionStore;
 use tokio::task::{JoinError, JoinSet};
@@ -19,7 +21,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::{self, Change, CommandCx, Invocation};
-use crate::drivers::SessionDrivers;
+use crate::drivers::routed::{Desk, Ended, Kept, Routed};
+use crate::drivers::{SessionDrivers, Wanted};
 use crate::session::core::Outcome;
 
 /// How long a cancelled turn may take to end by itself before it is dropped.
@@ -38,6 +41,8 @@ pub(crate) struct TurnPlan {
     pub(crate) additional_roots: Vec<PathBuf>,
     pub(crate) permissions: Permissions,
     pub(crate) model: Option<String>,
+    /// The second agent, where there is one.
+    pub(crate) desk: Option<Desk>,
     /// Finished items that are not in the store.
     pub(crate) unsaved: Vec<Entry>,
     pub(crate) store: Arc<dyn SessionStore>,
@@ -46,9 +51,18 @@ pub(crate) struct TurnPlan {
 }
 
 impl TurnPlan {
-    fn input(self, history: Arc<[Entry]>) -> TurnInput {
-        let Self { session, turn, prompt, cwd, additional_roots, permissions, .. } = self;
-        TurnInput { session, turn, prompt, cwd, additional_roots, history, permissions, show_thoughts: true }
+    fn input(&self, history: Arc<[Entry]>) -> TurnInput {
+        TurnInput {
+            session: self.session.clone(),
+            turn: self.turn.clone(),
+            prompt: self.prompt.clone(),
+            cwd: self.cwd.clone(),
+            additional_roots: self.additional_roots.clone(),
+            history,
+            permissions: self.permissions.clone(),
+            show_thoughts: true,
+            handover: None,
+        }
     }
 }
 
@@ -74,7 +88,7 @@ pub(crate) struct RunningTurn {
 impl RunningTurn {
     /// Starts the turn's task; `parent` ends it with the session.
     pub(crate) fn start(plan: TurnPlan, parent: &CancellationToken) -> Self {
-        Self::spawn(parent, |io| async move { (run(plan, io).await, Vec::new()) })
+        Self::spawn(parent, |io| async move { run(plan, io).await })
     }
 
     /// Runs a command in place of a turn; its words are told under `message`.
@@ -184,19 +198,39 @@ async fn command(
     (outcome, said.changes)
 }
 
-async fn run(plan: TurnPlan, io: TurnIo) -> Outcome {
-    attempt(plan, &io).await.unwrap_or(Outcome::Interrupted)
+async fn run(plan: TurnPlan, io: TurnIo) -> (Outcome, Vec<Change>) {
+    attempt(plan, &io).await.unwrap_or_else(|Interrupted| (Outcome::Interrupted, Vec::new()))
 }
 
-async fn attempt(plan: TurnPlan, io: &TurnIo) -> Result<Outcome, Interrupted> {
+async fn attempt(mut plan: TurnPlan, io: &TurnIo) -> Result<(Outcome, Vec<Change>), Interrupted> {
     let history = io.or_cancelled(history(&plan, io)).await??;
-    let driver = match io.or_cancelled(plan.drivers.driver(plan.model.as_deref())).await? {
+    let input = plan.input(history);
+    let Some(desk) = plan.desk.take() else {
+        return Ok((alone(&plan, input, io).await?, Vec::new()));
+    };
+    let routed = Routed {
+        drivers: &*plan.drivers,
+        ids: &*plan.ids,
+        kept: &plan,
+        io,
+        desk,
+        model: plan.model.clone(),
+        input,
+    };
+    let (ended, learned) = routed.run().await?;
+    Ok((outcome(ended), vec![Change::Routed(Box::new(learned))]))
+}
+
+/// A turn of the only agent.
+async fn alone(plan: &TurnPlan, input: TurnInput, io: &TurnIo) -> Result<Outcome, Interrupted> {
+    let wanted = Wanted { model: plan.model.as_deref(), ..Wanted::PRIMARY };
+    let driver = match io.or_cancelled(plan.drivers.driver(wanted)).await? {
         Ok(driver) => driver,
         Err(failure) => return Ok(Outcome::Failed(failure)),
     };
     io.emit(Event::Routed(driver.route)).await?;
-    match driver.driver.drive(plan.input(history), io.clone()).await {
-        Ok(TurnEnd { stop, usage }) => Ok(Outcome::Done { stop, usage }),
+    match driver.driver.drive(input, io.clone()).await {
+        Ok(end) => Ok(outcome(Ok(end))),
         Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
         Err(error @ (TurnError::Provider(_) | TurnError::External { .. } | TurnError::TimedOut { .. })) => {
             Ok(Outcome::Failed(error.failure()))
@@ -211,7 +245,8 @@ pub(crate) async fn compact(
     io: TurnIo,
 ) -> Result<Result<Compacted, TurnFailure>, Interrupted> {
     let history = io.or_cancelled(history(&plan, &io)).await??;
-    let driver = match io.or_cancelled(plan.drivers.driver(plan.model.as_deref())).await? {
+    let wanted = Wanted { model: plan.model.as_deref(), ..Wanted::PRIMARY };
+    let driver = match io.or_cancelled(plan.drivers.driver(wanted)).await? {
         Ok(driver) => driver,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -221,6 +256,22 @@ pub(crate) async fn compact(
         Err(error @ (TurnError::Provider(_) | TurnError::External { .. } | TurnError::TimedOut { .. })) => {
             Ok(Err(error.failure()))
         }
+    }
+}
+
+fn outcome(ended: Ended) -> Outcome {
+    match ended {
+        Ok(TurnEnd { stop, usage }) => Outcome::Done { stop, usage },
+        Err(failure) => Outcome::Failed(failure),
+    }
+}
+
+#[async_trait]
+impl Kept for TurnPlan {
+    async fn of_turn(&self, turn: &TurnId) -> Vec<Entry> {
+        let stored = self.store.recent(&self.session, HISTORY_BYTES).await;
+        let entries = stored.map(|stored| stored.entries).unwrap_or_default();
+        entries.into_iter().filter(|entry| entry.turn == *turn).collect()
     }
 }
 
@@ -240,5 +291,10 @@ async fn history(plan: &TurnPlan, io: &TurnIo) -> Result<Arc<[Entry]>, Interrupt
     }
     entries.extend(plan.unsaved.iter().cloned());
     entries.retain(|entry| entry.turn != plan.turn);
+    for entry in &mut entries {
+        if let Item::User { content, .. } = &mut entry.item {
+            commands::strip(content);
+        }
+    }
     Ok(entries.into())
 }

@@ -72,6 +72,24 @@ const ACP: &[Key] = &[
     ("malformed", Kind::Word(&["silent", "reply"])),
 ];
 
+const RULES: &[Key] = &[
+    ("escalate_above_tokens", Kind::Int),
+    ("local_below_tokens", Kind::Int),
+    ("escalate_keywords", Kind::Texts),
+    ("escalate_threshold", Kind::Int),
+    ("local_threshold", Kind::Int),
+    ("local_verb_weight", Kind::Int),
+    ("escalate_verb_weight", Kind::Int),
+    ("path_ref_weight", Kind::Int),
+    ("code_block_weight", Kind::Int),
+    ("open_question_weight", Kind::Int),
+    ("classifier_fallback", Kind::Word(&["local", "claude", "escalation"])),
+    ("classifier", Kind::Bool),
+    ("local_verbs", Kind::Texts),
+    ("escalate_verbs", Kind::Texts),
+    ("open_question_prefixes", Kind::Texts),
+];
+
 const PERMISSIONS: &[Key] = &[
     ("deny", Kind::Texts),
     ("ask", Kind::Texts),
@@ -91,10 +109,11 @@ const ROOT: &[Key] = &[
     ("agent_tools", Kind::Objects(PEER)),
     ("mcp_servers", Kind::Objects(MCP_SERVER)),
     ("mcp_connect_timeout_secs", Kind::Int),
-    ("rules", Kind::Object(&[])),
+    ("rules", Kind::Object(RULES)),
     ("show_reasoning", Kind::Bool),
     ("sticky_escalation", Kind::Bool),
     ("context_budget_chars", Kind::Int),
+    ("returning_fresh_start_local_turns", Kind::Int),
     ("local_context_budget_chars", Kind::Int),
     ("local_max_tool_iterations", Kind::Int),
     ("acp_resume", Kind::Bool),

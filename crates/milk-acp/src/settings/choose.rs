@@ -102,6 +102,8 @@ pub enum Credential {
 pub enum Reason {
     /// The session's user chose it.
     Chosen,
+    /// `escalation_agent` names it.
+    Escalation,
     /// `agent` names it.
     Named,
     /// It is the first server among `agents`.
@@ -121,6 +123,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Chosen => f.write_str("it was chosen for this session"),
+            Self::Escalation => f.write_str("it is the escalation agent"),
             Self::Named => f.write_str("`agent` in the configuration names it"),
             Self::FirstServer => f.write_str("it is the first server among the configured `agents`"),
             Self::Detected { url } => {

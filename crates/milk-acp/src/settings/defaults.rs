@@ -1,8 +1,12 @@
 //! The built-in values as a document: the bottom layer of what `milk config show` prints.
 
+use agent_runtime::handover::BRICK_CHARS;
+use router::Rules;
 use serde_json::{Map, Value, json};
 
-/// Members with a plain default. The router's word lists are the router's.
+use crate::drivers::FRESH_AFTER;
+
+/// Members with a default.
 pub(super) fn document() -> Map<String, Value> {
     let defaults = json!({
         "agent": "",
@@ -13,7 +17,9 @@ pub(super) fn document() -> Map<String, Value> {
         "mcp_connect_timeout_secs": 5,
         "show_reasoning": null,
         "sticky_escalation": true,
-        "context_budget_chars": 12000,
+        "rules": Rules::default(),
+        "context_budget_chars": BRICK_CHARS,
+        "returning_fresh_start_local_turns": FRESH_AFTER,
         "local_context_budget_chars": 24000,
         "local_max_tool_iterations": 20,
         "acp_resume": true,

@@ -9,13 +9,17 @@ use std::time::Duration;
 
 use agent_runtime::Agent;
 use agent_runtime::agent::Learned;
+use agent_runtime::handover::{BRICK_CHARS, HandoverSlot};
 use agent_runtime::process::Background;
+use agent_runtime::prompt::{PromptRole, SystemPrompt};
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
 use agent_runtime::providers::http::HttpClients;
 use agent_runtime::rules::Rules;
 use agent_runtime::tools::ToolRegistry;
+use agent_runtime::tools::escalate::Escalate;
 use async_trait::async_trait;
+use router::{Classifier, Target};
 use session_model::source::Ids;
 use session_model::{AgentId, Choice, Route, TurnFailure};
 use tokio::time::Instant;
@@ -23,11 +27,12 @@ use tokio::time::Instant;
 use super::agent::AgentSettings;
 use super::build::{build_provider, limits, system_prompt, tools_of};
 use super::choose::{AgentChoice, AgentSpec, Reason, choose, needs_detection, specify};
+use super::classifier::ModelClassifier;
 use super::external::Externals;
 use super::load::{Loaded, Loader};
-use super::view::{PromptAck, Settings, StreamMode};
+use super::view::{Budget, PromptAck, Settings, StreamMode};
 use crate::command::Ack;
-use crate::drivers::{Driver, Drivers, SessionDrivers, SessionSettings};
+use crate::drivers::{Driver, Drivers, FRESH_AFTER, Routing, SessionDrivers, SessionSettings, Wanted};
 
 /// How long a server that was found is taken to be there still.
 const FOUND_FOR: Duration = Duration::from_mins(1);
@@ -169,6 +174,34 @@ impl ConfiguredDrivers {
         self.model.as_deref().and_then(|name| settings.find(name)).or_else(|| settings.primary())
     }
 
+    /// The agent that takes what is too much for the primary.
+    fn relief(&self, settings: &Settings) -> Result<AgentChoice, TurnFailure> {
+        let agent = settings.escalation().ok_or_else(|| TurnFailure {
+            code: "no_escalation_agent".to_owned(),
+            message: "there is no escalation agent any more; name one as `escalation_agent`".to_owned(),
+        })?;
+        Ok(AgentChoice { spec: specify(agent, &*self.lookup), reason: Reason::Escalation })
+    }
+
+    /// The two agents, and the rules between them.
+    fn routing(&self, settings: &Settings) -> Option<Routing> {
+        let escalation = settings.escalation()?.name.clone();
+        let primary =
+            self.usual(settings).map_or_else(|| "the primary agent".to_owned(), |agent| agent.name.clone());
+        let number = |configured: i64, built_in: usize| {
+            let limit = Budget::new(configured, built_in as u64).limit();
+            limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
+        };
+        Some(Routing {
+            rules: settings.rules.clone(),
+            sticky: settings.sticky_escalation,
+            home: (self.lookup)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+            brick_chars: number(settings.context_budget_chars, BRICK_CHARS),
+            fresh_after: number(settings.returning_fresh_start_local_turns, FRESH_AFTER),
+            ..Routing::new(primary, escalation)
+        })
+    }
+
     async fn detected(&self) -> Vec<Detected> {
         if let Some((at, found)) = &*self.found.lock().unwrap_or_else(PoisonError::into_inner) {
             let fresh = if found.is_empty() { MISSED_FOR } else { FOUND_FOR };
@@ -251,6 +284,7 @@ impl SessionDrivers for ConfiguredSession {
                 SessionSettings {
                     model: self.drivers.usual(&loaded.settings).map(|agent| agent.name.clone()),
                     rules: loaded.rules.clone(),
+                    routing: self.drivers.routing(&loaded.settings),
                     ..session_settings(&loaded.settings, warnings)
                 }
             }
@@ -261,41 +295,75 @@ impl SessionDrivers for ConfiguredSession {
         }
     }
 
-    async fn driver(&self, model: Option<&str>) -> Result<Driver, TurnFailure> {
+    async fn driver(&self, wanted: Wanted<'_>) -> Result<Driver, TurnFailure> {
         let drivers = &self.drivers;
         let loaded = drivers.load(&self.cwd)?;
         let settings = &loaded.settings;
-        let choice = drivers.choose(settings, model).await;
-        if let Some(driver) = self.external(settings, &choice) {
+        let choice = match wanted.target {
+            Target::Primary => drivers.choose(settings, wanted.model).await,
+            Target::Escalation => drivers.relief(settings)?,
+        };
+        self.made(settings, choice, wanted)
+    }
+
+    async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>> {
+        let loaded = self.drivers.load(&self.cwd).ok()?;
+        let choice = self.drivers.choose(&loaded.settings, model).await;
+        match choice.spec {
+            AgentSpec::Endpoint(_) => {
+                let provider = self.drivers.provider(&choice.spec).ok()?;
+                Some(Arc::new(ModelClassifier::new(provider.0)))
+            }
+            // Nobody is there to ask.
+            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
+        }
+    }
+}
+
+impl ConfiguredSession {
+    /// The driver of an agent in its role.
+    fn made(
+        &self,
+        settings: &Settings,
+        choice: AgentChoice,
+        wanted: Wanted<'_>,
+    ) -> Result<Driver, TurnFailure> {
+        if let Some(driver) = self.external(settings, &choice, wanted.target) {
             return Ok(driver);
         }
-        let (provider, learned) = drivers
-            .provider(&choice.spec)
+        let AgentChoice { spec, reason } = choice;
+        let (provider, learned) = self
+            .drivers
+            .provider(&spec)
             .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;
         let info = provider.info();
         let agent = settings.find(&info.agent);
         let effective = settings.effective(agent, info.context_window);
         let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
-        let runner = Agent::new(provider, tools_of(&self.tools, agent), Arc::clone(&drivers.ids))
+        let slot = HandoverSlot::default();
+        let tools = self.tools.clone();
+        let tools = if wanted.may_hand_over { tools.with(Escalate::new(slot.clone())) } else { tools };
+        let role = match wanted.target {
+            Target::Primary => PromptRole::Primary,
+            Target::Escalation => PromptRole::Escalation,
+        };
+        let runner = Agent::new(provider, tools_of(&tools, agent), Arc::clone(&self.drivers.ids))
             .with_limits(limits(&effective))
-            .with_prompt(system_prompt(&info.agent, agent, custom));
-        let runner = match choice.spec {
+            .with_prompt(SystemPrompt { role, ..system_prompt(&info.agent, agent, custom) });
+        let runner = match spec {
             AgentSpec::Endpoint(_) => runner.with_learned(learned).summarising(),
             // Nobody is there to summarise.
             AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => runner,
         };
-        let route = Route {
-            agent: AgentId::new(info.agent),
-            target: "primary".to_owned(),
-            reason: choice.reason.to_string(),
-        };
-        Ok(Driver { driver: Arc::new(runner), route })
+        let target = wanted.target.to_string();
+        let route = Route { agent: AgentId::new(info.agent), target, reason: reason.to_string() };
+        Ok(Driver { driver: Arc::new(runner), route, slot })
     }
 }
 
 impl ConfiguredSession {
     /// The driver of an agent that is a program of its own.
-    fn external(&self, settings: &Settings, choice: &AgentChoice) -> Option<Driver> {
+    fn external(&self, settings: &Settings, choice: &AgentChoice, target: Target) -> Option<Driver> {
         let name = choice.spec.program()?;
         let agent = settings.find(name);
         let effective = settings.effective(agent, None);
@@ -303,10 +371,10 @@ impl ConfiguredSession {
         let driver = self.externals.build(&choice.spec, &effective, custom, Arc::clone(&self.drivers.ids))?;
         let route = Route {
             agent: AgentId::new(name),
-            target: "primary".to_owned(),
+            target: target.to_string(),
             reason: choice.reason.to_string(),
         };
-        Some(Driver { driver, route })
+        Some(Driver { driver, route, slot: HandoverSlot::default() })
     }
 }
 
@@ -322,6 +390,7 @@ fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettin
         rules: Rules::default(),
         models,
         model: None,
+        routing: None,
         warnings,
     }
 }
@@ -349,169 +418,5 @@ fn own_words(agent: &AgentSettings) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use serde_json::{Value, json};
-    use session_model::source::SequentialIds;
-
-    use super::*;
-
-    /// Finds one server, and counts how often it is asked.
-    #[derive(Debug, Default)]
-    struct Counting(AtomicUsize);
-
-    #[async_trait]
-    impl Detector for Counting {
-        async fn detect(&self) -> Vec<Detected> {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            let models = vec!["qwen".to_owned()];
-            vec![Detected {
-                name: "ollama".into(),
-                url: "http://here".into(),
-                models,
-                context_window: Some(8192),
-            }]
-        }
-    }
-
-    struct Scene {
-        folder: tempfile::TempDir,
-        detector: Arc<Counting>,
-        drivers: ConfiguredDrivers,
-    }
-
-    fn scene(config: &Value) -> Scene {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config.json");
-        fs::write(&path, config.to_string()).unwrap();
-        let detector = Arc::new(Counting::default());
-        let lookup: SharedLookup = Arc::new(|_: &str| None);
-        let loader = Loader::new(Some(path), false, None);
-        let drivers = ConfiguredDrivers::new(
-            loader,
-            lookup,
-            Arc::clone(&detector) as _,
-            Arc::new(SequentialIds::default()),
-        );
-        Scene { folder, detector, drivers }
-    }
-
-    fn endpoint(choice: &AgentChoice) -> (&str, &str) {
-        match &choice.spec {
-            AgentSpec::Endpoint(spec) => (&spec.name, &spec.model),
-            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => panic!("{choice:?}"),
-        }
-    }
-
-    fn two() -> Value {
-        json!({"agents": [{"name": "one", "url": "http://1", "model": "a"}, {"name": "two", "url": "http://2"}]})
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn servers_are_looked_for_once_in_a_while_and_only_without_a_configuration() {
-        let bare = scene(&json!({}));
-        for _ in 0..3 {
-            let driver = bare.drivers.open(bare.folder.path()).driver(None).await.unwrap();
-            assert_eq!(driver.route.agent.as_str(), "ollama");
-        }
-        assert_eq!(bare.detector.0.load(Ordering::Relaxed), 1);
-        tokio::time::advance(FOUND_FOR).await;
-        bare.drivers.choice(bare.folder.path(), None).await.unwrap();
-        assert_eq!(bare.detector.0.load(Ordering::Relaxed), 2);
-
-        let configured = scene(&two());
-        let driver = configured.drivers.open(configured.folder.path()).driver(None).await.unwrap();
-        assert_eq!(driver.route.reason, "it is the first server among the configured `agents`");
-        assert_eq!(configured.detector.0.load(Ordering::Relaxed), 0);
-    }
-
-    #[tokio::test]
-    async fn a_session_may_choose_another_agent_and_the_command_line_another_model() {
-        let scene = scene(&two());
-        let cwd = scene.folder.path();
-        let asked = |model: &str| scene.drivers.clone().with_model(Some(model.into()));
-        let table = [
-            (scene.drivers.clone(), None, ("one", "a")),
-            (scene.drivers.clone(), Some("TWO"), ("two", "")),
-            (asked("two"), None, ("two", "")),
-            (asked("two"), Some("one"), ("one", "a")),
-            (asked("big"), None, ("one", "big")),
-            (asked("big"), Some("one"), ("one", "big")),
-            (asked("big"), Some("two"), ("two", "")),
-        ];
-        for (drivers, chosen, expected) in table {
-            let choice = drivers.choice(cwd, chosen).await.unwrap();
-            assert_eq!(endpoint(&choice), expected, "{chosen:?} with {:?}", drivers.model);
-        }
-        let offered = scene.drivers.open(cwd).settings();
-        assert_eq!(offered.models.iter().map(|m| m.value.as_str()).collect::<Vec<_>>(), ["one", "two"]);
-        assert_eq!(offered.model.as_deref(), Some("one"));
-        assert_eq!(asked("two").open(cwd).settings().model.as_deref(), Some("two"));
-    }
-
-    #[tokio::test]
-    async fn the_same_description_keeps_its_provider() {
-        let scene = scene(&two());
-        let choice = scene.drivers.choice(scene.folder.path(), None).await.unwrap();
-        let first = scene.drivers.provider(&choice.spec).unwrap().0;
-        assert!(Arc::ptr_eq(&first, &scene.drivers.clone().provider(&choice.spec).unwrap().0));
-        let other = scene.drivers.choice(scene.folder.path(), Some("two")).await.unwrap();
-        assert!(!Arc::ptr_eq(&first, &scene.drivers.provider(&other.spec).unwrap().0));
-    }
-
-    #[tokio::test]
-    async fn a_configuration_that_cannot_be_used_fails_the_turn_with_the_reason() {
-        let scene = scene(&json!([]));
-        let session = scene.drivers.open(scene.folder.path());
-        let failure = session.driver(None).await.unwrap_err();
-        assert_eq!(failure.code, "config_invalid");
-        assert!(failure.message.contains("the file must hold a JSON object"), "{}", failure.message);
-        assert_eq!(session.settings().warnings, [failure.message]);
-        assert_eq!(scene.drivers.default_ack(), Ack::TurnEnd);
-    }
-
-    #[tokio::test]
-    async fn an_agent_that_cannot_work_says_what_to_correct() {
-        let table = [
-            (json!({"name": "a", "url": ""}), "a: it has no `url`; give the server's base URL"),
-            (
-                json!({"name": "a", "url": "http://h", "provider": "bedrock"}),
-                "a: this build cannot use provider `bedrock` as the primary agent",
-            ),
-        ];
-        for (agent, message) in table {
-            let scene = scene(&json!({"agents": [agent]}));
-            let failure = scene.drivers.open(scene.folder.path()).driver(None).await.unwrap_err();
-            assert_eq!(
-                (failure.code.as_str(), failure.message.as_str()),
-                ("provider_misconfigured", message)
-            );
-        }
-    }
-
-    #[test]
-    fn the_users_words_come_from_the_file_and_its_absence_is_told() {
-        let scene =
-            scene(&json!({"agents": [{"name": "a", "url": "u", "prompt": "short", "prompt_file": "p.md"}]}));
-        let session = scene.drivers.open(scene.folder.path());
-        let warnings = session.settings().warnings;
-        assert!(warnings.iter().any(|w| w.starts_with("a: cannot read `prompt_file`")), "{warnings:?}");
-        fs::write(scene.folder.path().join("p.md"), "long").unwrap();
-        let loaded = scene.drivers.load(scene.folder.path()).unwrap();
-        assert_eq!(custom_prompt(&loaded.settings.agents[0]), Ok(Some("long".to_owned())));
-    }
-
-    #[test]
-    fn tools_are_included_and_excluded_by_name() {
-        let names = |limits: Value| {
-            let agent: AgentSettings =
-                serde_json::from_value(json!({"name": "a", "limits": limits})).unwrap();
-            let tools = tools_of(&ToolRegistry::builtin(), Some(&agent));
-            tools.iter().map(|tool| tool.spec().schema.name.clone()).collect::<Vec<_>>()
-        };
-        assert_eq!(names(json!({"included_tools": ["grep", "bash", "none"]})), ["grep", "bash"]);
-        assert_eq!(names(json!({"included_tools": ["grep", "bash"], "excluded_tools": ["bash"]})), ["grep"]);
-        assert_eq!(names(json!({})).len(), ToolRegistry::builtin().iter().count());
-    }
-}
+#[path = "drivers_tests.rs"]
+mod tests;

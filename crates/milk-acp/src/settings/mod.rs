@@ -8,6 +8,7 @@ mod agent;
 mod build;
 mod check;
 mod choose;
+mod classifier;
 mod defaults;
 mod document;
 mod drivers;

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use router::Rules;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -28,8 +29,16 @@ pub struct Settings {
     pub agent: String,
     /// The configured agents.
     pub agents: Vec<AgentSettings>,
-    /// The agent hard prompts go to; empty is `claude`.
+    /// The agent hard prompts go to; see [`Settings::escalation`].
     pub escalation_agent: String,
+    /// Which prompts go there.
+    pub rules: Rules,
+    /// Whether what follows a turn that the rules sent there goes there too.
+    pub sticky_escalation: bool,
+    /// How much one agent is told of what the other did, in characters, by the integer convention.
+    pub context_budget_chars: i64,
+    /// After so many answers of the primary the escalation agent begins anew, by the integer convention.
+    pub returning_fresh_start_local_turns: i64,
     /// Whether `session/new` carries on with the folder's last session.
     pub acp_resume: bool,
     /// Whether reasoning is shown; unset shows it over ACP.
@@ -54,6 +63,10 @@ impl Default for Settings {
             agent: String::new(),
             agents: Vec::new(),
             escalation_agent: String::new(),
+            rules: Rules::default(),
+            sticky_escalation: true,
+            context_budget_chars: 0,
+            returning_fresh_start_local_turns: 0,
             acp_resume: true,
             show_reasoning: None,
             dangerously_skip_permissions: None,
@@ -188,6 +201,18 @@ impl Settings {
     pub fn primary(&self) -> Option<&AgentSettings> {
         let named = if self.agent.trim().is_empty() { None } else { self.find(&self.agent) };
         named.or_else(|| self.agents.iter().find(|agent| agent.kind().is_http()))
+    }
+
+    /// The agent that takes what is too much for the primary: the one named; without a name one called `claude`, when
+    /// one is configured. `claude` can also be named without an entry. None when it is the primary itself.
+    #[must_use]
+    pub fn escalation(&self) -> Option<&AgentSettings> {
+        let is = |agent: &AgentSettings, name: &str| agent.name.trim().eq_ignore_ascii_case(name);
+        let agent = match self.escalation_agent.trim() {
+            "" => self.agents.iter().find(|agent| is(agent, &BUILT_IN.name)),
+            named => self.find(named),
+        };
+        agent.filter(|agent| !self.primary().is_some_and(|primary| is(primary, agent.name.trim())))
     }
 
     /// Whether sessions start without asking: the root's word, else the first claude-cli entry's.
@@ -332,6 +357,24 @@ mod tests {
         assert_eq!(primary("B ").as_deref(), Some("b"));
         assert_eq!(primary("nobody").as_deref(), Some("Lama"));
         assert_eq!(settings(&json!({})).primary(), None);
+    }
+
+    #[test]
+    fn the_escalation_agent_is_the_named_one_or_a_claude_and_never_the_primary() {
+        let agents = json!([{"name": "a", "url": "u"}, {"name": "Big", "url": "u"}]);
+        let escalation = |agents: &Value, name: &str| {
+            let settings = settings(&json!({"escalation_agent": name, "agents": agents}));
+            settings.escalation().map(|agent| (agent.name.clone(), agent.kind()))
+        };
+        let found = |name: &str, kind| Some((name.to_owned(), kind));
+        assert_eq!(escalation(&agents, ""), None, "one agent is enough");
+        assert_eq!(escalation(&agents, " big"), found("Big", ProviderKind::Local));
+        assert_eq!(escalation(&agents, "A"), None, "the primary itself");
+        assert_eq!(escalation(&agents, "nobody"), None);
+        assert_eq!(escalation(&agents, "Claude"), found("claude", ProviderKind::ClaudeCli));
+        let own = json!([{"name": "a", "url": "u"}, {"name": "CLAUDE", "provider": "anthropic"}]);
+        assert_eq!(escalation(&own, ""), found("CLAUDE", ProviderKind::Anthropic));
+        assert_eq!(escalation(&json!([]), ""), None);
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Folder {
         match event {
             Event::Message { id, role, content } => self.message(id, *role, content),
             Event::MessageDelta { id, role, content } => self.delta(id, *role, content),
+            Event::Remark { id, text } => {
+                let mut done = self.finish();
+                done.push(Item::Remark { id: id.clone(), text: text.clone() });
+                done
+            }
             Event::ToolCall(update) => self.tool_call(update),
             Event::ToolOutput { id, chunk } => {
                 self.tool_output(id, chunk);

@@ -126,6 +126,7 @@ impl Rig {
             history: self.history.into(),
             permissions: self.permissions,
             show_thoughts: self.show_thoughts,
+            handover: None,
         };
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });
@@ -237,6 +238,7 @@ pub(super) fn event_line(event: &Event) -> String {
         Event::Compaction(compaction) => compaction_line(compaction),
         Event::Spent(spent) => format!("spent {} of {}", spent.tokens.total(), spent.agent),
         Event::Usage(usage) => format!("usage {}/{}", usage.used, usage.size),
+        Event::Remark { text, .. } => format!("remark: {text}"),
         Event::Notice(notice) => format!("notice {:?}: {}", notice.severity, notice.title),
         Event::Message { .. }
         | Event::Plan(_)

@@ -59,6 +59,7 @@ fn input(history: Vec<Entry>, prompt: &str) -> TurnInput {
         history: history.into(),
         permissions: Permissions::default(),
         show_thoughts: true,
+        handover: None,
     }
 }
 

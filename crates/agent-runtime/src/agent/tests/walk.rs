@@ -108,7 +108,7 @@ impl Kept {
                     self.items.push(Item::Tool { step: row.step.unwrap(), call: row });
                 }
             }
-            Event::Spent(_) | Event::Usage(_) | Event::Notice(_) => self.close(),
+            Event::Spent(_) | Event::Usage(_) | Event::Notice(_) | Event::Remark { .. } => self.close(),
             Event::Compaction(Compaction { id, state, .. }) => {
                 self.close();
                 if let CompactionState::Done(summary) = state {
@@ -199,6 +199,7 @@ impl Walk {
             history: self.history.clone().into(),
             permissions: Permissions::default(),
             show_thoughts: self.dice.chance(2),
+            handover: None,
         };
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });

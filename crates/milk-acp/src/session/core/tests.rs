@@ -108,6 +108,7 @@ fn event_told(event: &Event) -> String {
         | Event::Routed(_)
         | Event::Warning(_)
         | Event::Notice(_)
+        | Event::Remark { .. }
         | Event::ReplayComplete => format!("{event:?}"),
     }
 }

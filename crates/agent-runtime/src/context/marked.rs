@@ -92,7 +92,7 @@ impl<'a> Split<'a> {
             }
             Item::Agent { .. } | Item::Thought { .. } | Item::Tool { .. } | Item::Remark { .. } => {
                 if !self.theirs.contains(&place) {
-                    if place == self.theirs.end {
+                    if place >= self.theirs.end {
                         self.tell_theirs(entry, told);
                     }
                     told.push(entry.clone());

@@ -4,6 +4,7 @@
 //! around a pure core. Only [`dialect`] knows a protocol version. This crate reads no environment and no wall
 //! clock; the binary passes those in.
 
+mod colleague;
 pub mod command;
 mod commands;
 mod delete;

@@ -17,7 +17,7 @@ use crate::drivers::Drivers;
 use crate::negotiate::ServerInfo;
 
 /// How this protocol spells "cancel", in both directions and versions.
-const CANCEL_REQUEST: CancelMethod = CancelMethod {
+pub(crate) const CANCEL_REQUEST: CancelMethod = CancelMethod {
     method: "$/cancel_request",
     params: |id| json!({ "requestId": id }),
     target: |params| params.get("requestId").and_then(|id| RequestId::deserialize(id).ok()),

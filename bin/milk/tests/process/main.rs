@@ -3,6 +3,8 @@
 //! Every line it writes is checked against the official schema of the version spoken.
 #![expect(clippy::expect_used, reason = "a test that cannot set its scene has failed")]
 
+#[cfg(unix)]
+mod colleague;
 mod crash;
 mod crowd;
 #[cfg(unix)]

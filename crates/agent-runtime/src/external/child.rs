@@ -110,8 +110,7 @@ impl LineChild {
     /// The last of what it said on standard error, without escape sequences.
     #[must_use]
     pub fn stderr(&self) -> String {
-        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        crate::tools::text::strip_escapes(&String::from_utf8_lossy(&tail.0)).trim().to_owned()
+        words(&self.stderr)
     }
 
     /// Waits until standard error has been read to its end, or a moment.
@@ -119,6 +118,60 @@ impl LineChild {
         self.close_input();
         drop(timeout(LAST_WORDS, async { while self.tasks.join_next().await.is_some() {} }).await);
     }
+}
+
+/// A child whose pipes somebody else speaks through; its standard error is drained here. Dropping it kills its group.
+#[derive(Debug)]
+pub struct Piped {
+    leader: Leader,
+    stderr: Arc<Mutex<Tail>>,
+    _drain: JoinSet<()>,
+}
+
+impl Piped {
+    /// Starts `command`, which [`crate::process::command`] built: the child, its standard output and its input.
+    ///
+    /// # Errors
+    /// The system's, when it cannot be started.
+    pub fn spawn(mut command: Command) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut leader = Leader::spawn(&mut command)?;
+        let child = leader.child_mut();
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(io::Error::other("the child has no pipes"));
+        };
+        let tail = Arc::new(Mutex::new(Tail::default()));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(drain(stderr, Arc::clone(&tail)));
+        Ok((Self { leader, stderr: tail, _drain: tasks }, stdout, stdin))
+    }
+
+    /// Waits up to `grace` for the child to end by itself, then kills its group. `None` when it had to be killed.
+    pub async fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
+        let status = timeout(grace, self.leader.wait()).await.ok().and_then(Result::ok);
+        if status.is_none() {
+            self.leader.kill();
+            drop(timeout(LAST_WORDS, self.leader.wait()).await);
+        }
+        status
+    }
+
+    /// Kills the group.
+    pub fn kill(&mut self) {
+        self.leader.kill();
+    }
+
+    /// The last of what it said on standard error, without escape sequences.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        words(&self.stderr)
+    }
+}
+
+fn words(tail: &Mutex<Tail>) -> String {
+    let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+    crate::tools::text::strip_escapes(&String::from_utf8_lossy(&tail.0)).trim().to_owned()
 }
 
 /// A pipe in lines.

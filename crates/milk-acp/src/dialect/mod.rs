@@ -7,6 +7,7 @@
 mod answer;
 pub(crate) mod capabilities;
 mod chunk;
+pub(crate) mod client;
 mod decode;
 mod diff;
 mod form;

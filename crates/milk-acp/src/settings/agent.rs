@@ -165,8 +165,10 @@ impl ProviderKind {
     #[must_use]
     pub fn can_answer(self) -> bool {
         match self {
-            Self::Local | Self::Bearer | Self::Anthropic | Self::Bedrock | Self::ClaudeCli => true,
-            Self::AiderCli | Self::Subprocess | Self::Acp => false,
+            Self::Local | Self::Bearer | Self::Anthropic | Self::Bedrock | Self::ClaudeCli | Self::Acp => {
+                true
+            }
+            Self::AiderCli | Self::Subprocess => false,
         }
     }
 

@@ -33,8 +33,8 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
         AgentSpec::Unusable { name, reason } => {
             Err(ProviderError::Misconfigured { agent: name.clone(), reason: reason.clone() })
         }
-        AgentSpec::Claude(config) => Err(ProviderError::Misconfigured {
-            agent: config.name.clone(),
+        AgentSpec::Claude(_) | AgentSpec::Acp(_) => Err(ProviderError::Misconfigured {
+            agent: spec.program().unwrap_or_default().to_owned(),
             reason: "it is a program of its own and no model".to_owned(),
         }),
         AgentSpec::Endpoint(endpoint) => match endpoint.api {

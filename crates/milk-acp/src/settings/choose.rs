@@ -13,6 +13,7 @@ use super::external;
 use super::known::{ANTHROPIC_URL, KNOWN_SERVICES, KnownService};
 use super::redact::variable_of;
 use super::view::Settings;
+use crate::colleague::ColleagueConfig;
 
 /// The agent that answers, and why it is this one.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +31,8 @@ pub enum AgentSpec {
     Endpoint(Box<EndpointSpec>),
     /// Claude Code as a child process.
     Claude(Box<ClaudeConfig>),
+    /// Another agent that speaks the protocol, as a child process.
+    Acp(Box<ColleagueConfig>),
     /// No model; the tools alone.
     Offline,
     /// It is configured in a way that cannot work.
@@ -47,6 +50,7 @@ impl AgentSpec {
     pub fn program(&self) -> Option<&str> {
         match self {
             Self::Claude(config) => Some(&config.name),
+            Self::Acp(config) => Some(&config.name),
             Self::Endpoint(_) | Self::Offline | Self::Unusable { .. } => None,
         }
     }
@@ -56,7 +60,7 @@ impl AgentSpec {
         match self {
             Self::Endpoint(endpoint) => model.clone_into(&mut endpoint.model),
             Self::Claude(config) => model.clone_into(&mut config.model),
-            Self::Offline | Self::Unusable { .. } => {}
+            Self::Acp(_) | Self::Offline | Self::Unusable { .. } => {}
         }
     }
 }
@@ -181,13 +185,13 @@ pub fn specify(agent: &AgentSettings, lookup: Lookup<'_>) -> AgentSpec {
         ProviderKind::ClaudeCli => {
             external::claude(agent, lookup).map(|config| AgentSpec::Claude(Box::new(config)))
         }
+        ProviderKind::Acp => external::acp(agent, lookup).map(|config| AgentSpec::Acp(Box::new(config))),
         ProviderKind::Local
         | ProviderKind::Bearer
         | ProviderKind::Anthropic
         | ProviderKind::Bedrock
         | ProviderKind::AiderCli
-        | ProviderKind::Subprocess
-        | ProviderKind::Acp => {
+        | ProviderKind::Subprocess => {
             specify_endpoint(agent, lookup).map(|spec| AgentSpec::Endpoint(Box::new(spec)))
         }
     };
@@ -306,7 +310,7 @@ mod tests {
     fn endpoint(choice: &AgentChoice) -> &EndpointSpec {
         match &choice.spec {
             AgentSpec::Endpoint(spec) => spec,
-            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
                 panic!("no endpoint: {choice:?}")
             }
         }

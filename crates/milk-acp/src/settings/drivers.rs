@@ -315,7 +315,9 @@ impl SessionDrivers for ConfiguredSession {
                 Some(Arc::new(ModelClassifier::new(provider.0)))
             }
             // Nobody is there to ask.
-            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
+            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+                None
+            }
         }
     }
 }
@@ -353,7 +355,9 @@ impl ConfiguredSession {
         let runner = match spec {
             AgentSpec::Endpoint(_) => runner.with_learned(learned).summarising(),
             // Nobody is there to summarise.
-            AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => runner,
+            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+                runner
+            }
         };
         let target = wanted.target.to_string();
         let route = Route { agent: AgentId::new(info.agent), target, reason: reason.to_string() };

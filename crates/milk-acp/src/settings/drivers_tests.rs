@@ -50,7 +50,9 @@ fn scene(config: &Value) -> Scene {
 fn endpoint(choice: &AgentChoice) -> (&str, &str) {
     match &choice.spec {
         AgentSpec::Endpoint(spec) => (&spec.name, &spec.model),
-        AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => panic!("{choice:?}"),
+        AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+            panic!("{choice:?}")
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_runtime::TurnDriver;
 use agent_runtime::external::Conversations;
@@ -13,6 +14,7 @@ use super::agent::{AgentSettings, Secret};
 use super::choose::AgentSpec;
 use super::redact::variable_of;
 use super::view::Effective;
+use crate::colleague::{Colleague, ColleagueConfig, Links};
 
 /// Earlier conversation an external agent is told where no limit is configured: more than it can use.
 const ALL_BYTES: usize = 1024 * 1024;
@@ -32,6 +34,23 @@ pub(super) fn claude(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Claude
         extra_args: agent.extra_args.clone(),
         env: variables(agent, lookup)?,
         ..ClaudeConfig::new(agent.name.trim())
+    })
+}
+
+/// How another agent is run. Limits are added when it is built.
+///
+/// # Errors
+/// What is to be corrected.
+pub(super) fn acp(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<ColleagueConfig, String> {
+    let bin =
+        program(agent).ok_or("it has no `bin`; name the program, and in `args` what makes it speak ACP")?;
+    Ok(ColleagueConfig {
+        name: agent.name.trim().to_owned(),
+        bin,
+        args: agent.args.iter().chain(&agent.extra_args).cloned().collect(),
+        env: variables(agent, lookup)?,
+        past_bytes: ALL_BYTES,
+        turn_limit: Duration::ZERO,
     })
 }
 
@@ -60,10 +79,16 @@ fn variables(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Vec<(String, S
     agent.env.iter().map(resolve).collect()
 }
 
+/// How much earlier conversation an agent is told.
+fn past_bytes(effective: &Effective) -> usize {
+    effective.message_budget_chars.and_then(|chars| usize::try_from(chars).ok()).unwrap_or(ALL_BYTES)
+}
+
 /// What external agents of one session share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Externals {
     conversations: Conversations,
+    links: Links,
 }
 
 impl Externals {
@@ -77,6 +102,14 @@ impl Externals {
     ) -> Option<Arc<dyn TurnDriver>> {
         match spec {
             AgentSpec::Claude(config) => Some(self.claude(config, effective, custom, ids)),
+            AgentSpec::Acp(config) => {
+                let config = ColleagueConfig {
+                    past_bytes: past_bytes(effective),
+                    turn_limit: super::build::limits(effective).turn,
+                    ..(**config).clone()
+                };
+                Some(Arc::new(Colleague::new(config, self.links.clone(), ids)))
+            }
             AgentSpec::Endpoint(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
         }
     }
@@ -88,10 +121,9 @@ impl Externals {
         custom: Option<String>,
         ids: Arc<dyn Ids>,
     ) -> Arc<dyn TurnDriver> {
-        let bytes = effective.message_budget_chars.map(|chars| usize::try_from(chars).unwrap_or(ALL_BYTES));
         let config = ClaudeConfig {
             instructions: custom,
-            past_bytes: bytes.unwrap_or(ALL_BYTES),
+            past_bytes: past_bytes(effective),
             turn_limit: super::build::limits(effective).turn,
             ..config.clone()
         };

@@ -23,6 +23,7 @@ mod validate;
 mod view;
 mod warning;
 
+pub use crate::colleague::ColleagueConfig;
 pub use agent::{AgentSettings, ApiFormat, Limits, PromptTier, ProviderKind, Secret};
 pub use build::{build_provider, chat_config};
 pub use choose::{

@@ -64,6 +64,9 @@ fn tell_choice(choice: &AgentChoice, report: &mut Report) {
         AgentSpec::Claude(config) => {
             report.find(Level::Good, "answers", &format!("{}, because {reason}", config.name));
         }
+        AgentSpec::Acp(config) => {
+            report.find(Level::Good, "answers", &format!("{}, because {reason}", config.name));
+        }
         AgentSpec::Unusable { name, .. } => {
             report.find(Level::Note, "answers", &format!("{name}, because {reason}"));
         }
@@ -96,7 +99,7 @@ async fn look(spec: &AgentSpec, clients: &HttpClients, limit: Duration) -> Optio
                 Some(probe_any(&*provider, &endpoint.url, limit).await)
             }
         },
-        AgentSpec::Claude(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
+        AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
     }
 }
 
@@ -106,6 +109,7 @@ fn tell(spec: &AgentSpec, chosen: bool, found: Option<ProbeReport>, report: &mut
     match (spec, found) {
         (AgentSpec::Offline, _) => {}
         (AgentSpec::Claude(config), _) => programs::tell(&config.name, &config.bin, trouble, report),
+        (AgentSpec::Acp(config), _) => programs::tell(&config.name, &config.bin, trouble, report),
         (AgentSpec::Unusable { name, reason }, _) => report.find(trouble, name, reason),
         (AgentSpec::Endpoint(endpoint), None) => {
             report.find(trouble, &endpoint.name, "it could not be tried");

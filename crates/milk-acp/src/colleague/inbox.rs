@@ -1,0 +1,132 @@
+//! What another agent says, kept until the turn takes it. A full inbox stops the reading of its output, and so the
+//! agent; answers to our own requests wait behind it.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use acp_rpc::{Notification, Request, Responder, RpcError, Service};
+use futures::task::AtomicWaker;
+use serde_json::Value;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::sync::Notify;
+
+/// From how many messages on its output is not read. What was read before still comes in: some 64 KiB.
+const FULL: usize = 256;
+
+/// One message.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Something that happened.
+    Update(Value),
+    /// Leave is wanted.
+    Permission(Value, Responder),
+    /// A form is to be filled in.
+    Form(Value, Responder),
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    messages: Mutex<VecDeque<Said>>,
+    /// Wakes whoever takes.
+    came: Notify,
+    /// Wakes whoever reads.
+    reader: AtomicWaker,
+}
+
+impl Shared {
+    fn messages(&self) -> MutexGuard<'_, VecDeque<Said>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The end that takes.
+#[derive(Debug, Default)]
+pub(super) struct Inbox(Arc<Shared>);
+
+impl Inbox {
+    /// The end that fills it, as a service.
+    pub(super) fn service(&self) -> Filler {
+        Filler(Arc::clone(&self.0))
+    }
+
+    /// `reader`, which is not read while the inbox is full.
+    pub(super) fn paced<R>(&self, reader: R) -> Paced<R> {
+        Paced { reader, shared: Arc::clone(&self.0) }
+    }
+
+    /// The next message. Cancel safe.
+    pub(super) async fn next(&self) -> Said {
+        loop {
+            if let Some(said) = self.try_next() {
+                return said;
+            }
+            self.0.came.notified().await;
+        }
+    }
+
+    /// A message that is there already.
+    pub(super) fn try_next(&self) -> Option<Said> {
+        let said = self.0.messages().pop_front()?;
+        self.0.reader.wake();
+        Some(said)
+    }
+}
+
+/// Puts what comes into the inbox.
+#[derive(Debug)]
+pub(super) struct Filler(Arc<Shared>);
+
+impl Filler {
+    fn put(&self, said: Said) {
+        self.0.messages().push_back(said);
+        self.0.came.notify_one();
+    }
+}
+
+impl Service for Filler {
+    fn request(&mut self, request: Request, responder: Responder) {
+        let params = match request.params.parse::<Value>() {
+            Ok(params) => params,
+            Err(error) => return responder.err(&error),
+        };
+        match request.method.as_str() {
+            "session/request_permission" => self.put(Said::Permission(params, responder)),
+            "elicitation/create" => self.put(Said::Form(params, responder)),
+            // Nothing else was offered.
+            method => responder.err(&RpcError::method_not_found(method)),
+        }
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        if notification.method != "session/update" {
+            return;
+        }
+        if let Ok(params) = notification.params.parse() {
+            self.put(Said::Update(params));
+        }
+    }
+}
+
+/// A reader that pauses.
+#[derive(Debug)]
+pub(super) struct Paced<R> {
+    reader: R,
+    shared: Arc<Shared>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Paced<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        // Registered before it is looked at, so that no taking in between is missed.
+        self.shared.reader.register(cx.waker());
+        if self.shared.messages().len() >= FULL {
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.reader).poll_read(cx, buf)
+    }
+}

@@ -1,0 +1,156 @@
+//! Another agent's process and our connection to it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use acp_rpc::{Config, Peer, PendingResponse, RequestError, RpcError};
+use agent_runtime::driver::TurnError;
+use agent_runtime::external::child::Piped;
+use agent_runtime::process;
+use serde_json::{Value, json};
+use session_model::Content;
+use tokio::task::JoinSet;
+
+use super::inbox::Inbox;
+use super::{ColleagueConfig, failed};
+use crate::dialect::client;
+use crate::server::CANCEL_REQUEST;
+
+/// How long it may take over what needs no model. Some are interpreted and large.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How long the process may take to end once its input has.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+/// "No supported version", by the protocol.
+const UNSUPPORTED_VERSION: i64 = -32022;
+/// "Authentication required", by the protocol.
+const UNAUTHENTICATED: i64 = -32000;
+
+/// A process, a connection to it, and its session. Dropping it kills the process and its group.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) inbox: Inbox,
+    peer: Peer,
+    version: u16,
+    session: String,
+    child: Piped,
+    _connection: JoinSet<()>,
+}
+
+impl Link {
+    /// Starts the program and opens a session in `cwd`.
+    pub(super) async fn open(config: &ColleagueConfig, cwd: &Path) -> Result<Self, TurnError> {
+        let mut command = process::command(&config.bin, cwd);
+        command.args(&config.args).envs(config.env.iter().map(|(name, value)| (name, value)));
+        let (child, stdout, stdin) = Piped::spawn(command).map_err(|error| unstartable(config, &error))?;
+        let inbox = Inbox::default();
+        let (peer, connection) =
+            acp_rpc::connect(inbox.paced(stdout), stdin, Config::new().cancel(CANCEL_REQUEST));
+        let service = inbox.service();
+        let mut running = JoinSet::new();
+        running.spawn(async move {
+            if let Err(error) = connection.run(service).await {
+                tracing::debug!(%error, "the connection to another agent broke");
+            }
+        });
+        let mut link = Self { inbox, peer, version: 0, session: String::new(), child, _connection: running };
+        match link.begin(cwd).await {
+            Ok(()) => Ok(link),
+            Err(error) => Err(link.explain(config, &error).await),
+        }
+    }
+
+    async fn begin(&mut self, cwd: &Path) -> Result<(), RequestError> {
+        let hello = self.hello().await?;
+        let version = hello["protocolVersion"].as_u64().and_then(|version| u16::try_from(version).ok());
+        self.version = version.unwrap_or_default();
+        if !client::VERSIONS.contains(&self.version) {
+            let message = format!(
+                "it speaks version {} of the protocol, which milk does not",
+                hello["protocolVersion"]
+            );
+            return Err(RpcError::invalid_request(message).into());
+        }
+        let params = json!({"cwd": cwd, "mcpServers": [], "_meta": {"milk": {"fresh": true}}});
+        let made: Value = self.peer.request("session/new", &params).with_deadline(PATIENCE).typed().await?;
+        made["sessionId"].as_str().unwrap_or_default().clone_into(&mut self.session);
+        Ok(())
+    }
+
+    /// Says who we are, in the first version it speaks.
+    async fn hello(&self) -> Result<Value, RequestError> {
+        let ask = |version| self.peer.request("initialize", &client::hello(version)).with_deadline(PATIENCE);
+        let [first, second] = client::VERSIONS;
+        match ask(first).typed().await {
+            Err(error) if error.code() == Some(UNSUPPORTED_VERSION) => ask(second).typed().await,
+            answer => answer,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.peer.is_closed()
+    }
+
+    /// Whether the answer to a prompt is the end of the turn, or an update tells it.
+    pub(super) fn answers_at_the_end(&self) -> bool {
+        self.version == 1
+    }
+
+    /// Asks; the answer is waited for elsewhere.
+    pub(super) fn prompt(&self, content: &[Content]) -> PendingResponse {
+        let prompt = client::prompt(self.version, content);
+        self.peer.request("session/prompt", &json!({"sessionId": self.session, "prompt": prompt}))
+    }
+
+    /// Asks it to stop.
+    pub(super) async fn cancel(&self) {
+        // A closed connection has stopped by itself.
+        let _closed = self.peer.notify("session/cancel", &json!({"sessionId": self.session})).await;
+    }
+
+    /// Breaks off.
+    pub(super) fn kill(&mut self) {
+        self.peer.shutdown();
+        self.child.kill();
+    }
+
+    /// What a failed request means, with the agent's last words where it has ended.
+    pub(super) async fn explain(&mut self, config: &ColleagueConfig, error: &RequestError) -> TurnError {
+        if *error == RequestError::Closed {
+            return self.ended(config).await;
+        }
+        let RequestError::Rpc(answer) = error else {
+            return failed(config, "external_failed", error.to_string());
+        };
+        if answer.code == UNAUTHENTICATED {
+            let reason = format!(
+                "it is not signed in ({}); start `{}` once in a terminal and sign in, or give it a key in `env`",
+                answer.message, config.bin
+            );
+            return failed(config, "external_unauthorized", reason);
+        }
+        let detail = answer.data.as_ref().and_then(|data| data["error"].as_str());
+        let reason = detail.filter(|detail| !detail.is_empty()).unwrap_or(&answer.message);
+        failed(config, "external_failed", reason)
+    }
+
+    /// How the process ended.
+    pub(super) async fn ended(&mut self, config: &ColleagueConfig) -> TurnError {
+        let ending = match self.child.end(EXIT_GRACE).await {
+            Some(status) => status.to_string(),
+            None => "it closed its output and had to be killed".to_owned(),
+        };
+        let said = self.child.stderr();
+        let said = said.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+        failed(config, "external_exited", format!("its process ended ({ending}){said}"))
+    }
+}
+
+fn unstartable(config: &ColleagueConfig, error: &std::io::Error) -> TurnError {
+    let bin = &config.bin;
+    let reason = if error.kind() == std::io::ErrorKind::NotFound {
+        format!("cannot start `{bin}`: there is no such program; install it or set the agent's `bin`")
+    } else {
+        format!("cannot start `{bin}`: {error}")
+    };
+    failed(config, "external_missing", reason)
+}

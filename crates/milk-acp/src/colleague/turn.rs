@@ -1,0 +1,333 @@
+//! One turn of another agent: its updates told on under ids of ours, its questions asked in turn, its end waited for.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use acp_rpc::{RequestError, Responder};
+use agent_runtime::driver::{TurnEnd, TurnError, TurnInput};
+use agent_runtime::io::{Interrupted, TurnIo};
+use agent_runtime::mode::Mode;
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use session_model::source::{IdKind, Ids};
+use session_model::{
+    Answer, Ask, AskOptionKind, Event, MessageId, PermissionAsk, PlanId, Role, StopReason, ToolCallId,
+    ToolStatus,
+};
+use tokio::time::{Instant, timeout_at};
+
+use super::inbox::Said;
+use super::link::Link;
+use super::{ColleagueConfig, failed};
+use crate::dialect::client::{self, Told};
+
+/// How long it may take to stop when the turn is cancelled; less than the turn's own grace.
+const STOP_GRACE: Duration = Duration::from_millis(1_500);
+
+pub(super) struct Turn<'a> {
+    config: &'a ColleagueConfig,
+    input: &'a TurnInput,
+    io: &'a TurnIo,
+    ids: &'a dyn Ids,
+    messages: HashMap<(Role, String), MessageId>,
+    rows: HashMap<String, ToolCallId>,
+    /// Whose unnamed message is being told.
+    speaking: Option<Role>,
+    idle: Option<(Option<StopReason>, Option<String>)>,
+    answered: Option<Value>,
+    asking: FuturesUnordered<BoxFuture<'static, ()>>,
+    deadline: Instant,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(
+        config: &'a ColleagueConfig,
+        input: &'a TurnInput,
+        io: &'a TurnIo,
+        ids: &'a dyn Ids,
+    ) -> Self {
+        Self {
+            config,
+            input,
+            io,
+            ids,
+            messages: HashMap::new(),
+            rows: HashMap::new(),
+            speaking: None,
+            idle: None,
+            answered: None,
+            asking: FuturesUnordered::new(),
+            deadline: Instant::now() + config.turn_limit,
+        }
+    }
+
+    pub(super) async fn run(
+        mut self,
+        link: &mut Link,
+        prompt: &[session_model::Content],
+    ) -> Result<TurnEnd, TurnError> {
+        // What it said between two turns belongs to none.
+        while link.inbox.try_next().is_some() {}
+        let mut answer = Box::pin(link.prompt(prompt));
+        let heard = self.hear(link, &mut answer).await;
+        match heard {
+            Ok(Ok(())) => self.end(),
+            Ok(Err(error)) => Err(link.explain(self.config, &error).await),
+            Err(error) => {
+                self.stop(link, &mut answer).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Hears it out to the end of the turn.
+    async fn hear(
+        &mut self,
+        link: &Link,
+        answer: &mut (impl Future<Output = Result<Box<RawValue>, RequestError>> + Unpin),
+    ) -> Result<Result<(), RequestError>, TurnError> {
+        loop {
+            if self.is_over(link) {
+                // What came before the answer is told before the end.
+                while let Some(said) = link.inbox.try_next() {
+                    self.take(said).await?;
+                }
+                return Ok(Ok(()));
+            }
+            let began = Instant::now();
+            let is_asking = !self.asking.is_empty();
+            let limit = if is_asking { None } else { Some(self.deadline) };
+            tokio::select! {
+                biased;
+                () = self.io.cancel_token().cancelled() => return Err(Interrupted.into()),
+                Some(()) = self.asking.next(), if is_asking => {}
+                said = link.inbox.next() => self.take(said).await?,
+                outcome = &mut *answer, if self.answered.is_none() => match outcome {
+                    Ok(result) => self.answered = Some(serde_json::from_str(result.get()).unwrap_or_default()),
+                    Err(error) => return Ok(Err(error)),
+                },
+                () = expired(limit) => return Err(TurnError::TimedOut { seconds: self.config.turn_limit.as_secs() }),
+            }
+            if is_asking {
+                // The time of the user is not the turn's.
+                self.deadline += began.elapsed();
+            }
+        }
+    }
+
+    fn is_over(&self, link: &Link) -> bool {
+        self.answered.is_some() && (link.answers_at_the_end() || self.idle.is_some())
+    }
+
+    async fn take(&mut self, said: Said) -> Result<(), Interrupted> {
+        match said {
+            Said::Update(params) => match client::told(&params) {
+                Some(Told::Event(event)) => self.tell(*event).await,
+                Some(Told::Idle(stop, error)) => {
+                    self.idle = Some((stop, error));
+                    Ok(())
+                }
+                Some(Told::Running) => {
+                    self.idle = None;
+                    Ok(())
+                }
+                None => Ok(()),
+            },
+            Said::Permission(params, responder) => {
+                let Some(ask) = client::asked(&params) else {
+                    responder.ok(&client::outcome(&Answer::Cancelled));
+                    return Ok(());
+                };
+                self.ask_leave(ask, responder).await
+            }
+            Said::Form(params, responder) => {
+                match client::form(&params) {
+                    Some(mut form) => {
+                        form.tool_call = form.tool_call.and_then(|id| self.rows.get(id.as_str()).cloned());
+                        self.ask(Ask::Elicit(form), responder, client::filled);
+                    }
+                    None => responder.ok(&client::filled(&Answer::Cancelled)),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks for leave on its behalf, unless the session's mode has the answer.
+    async fn ask_leave(&mut self, mut ask: PermissionAsk, responder: Responder) -> Result<(), Interrupted> {
+        let known = self.rows.contains_key(ask.tool_call.id.as_str());
+        ask.tool_call.id = self.row(&ask.tool_call.id);
+        if known {
+            // It may have gone further meanwhile.
+            ask.tool_call.status = None;
+        } else {
+            let mut row = ask.tool_call.clone();
+            row.title.get_or_insert_with(|| ask.title.clone());
+            row.status = Some(ToolStatus::Pending);
+            self.io.emit(Event::ToolCall(row)).await?;
+        }
+        let wanted = match self.input.permissions.mode.get() {
+            Mode::Autonomous => Some(AskOptionKind::AllowOnce),
+            Mode::Restricted => Some(AskOptionKind::RejectOnce),
+            Mode::Default | Mode::Strict | Mode::Balanced => None,
+        };
+        match wanted {
+            Some(kind) => {
+                let option = ask.options.iter().find(|option| option.kind == kind);
+                let answer = option.map_or(Answer::Cancelled, |option| Answer::Selected(option.id.clone()));
+                responder.ok(&client::outcome(&answer));
+            }
+            None => self.ask(Ask::Permission(Box::new(ask)), responder, client::outcome),
+        }
+        Ok(())
+    }
+
+    fn ask(&self, ask: Ask, responder: Responder, word: fn(&Answer) -> Value) {
+        let io = self.io.clone();
+        self.asking.push(Box::pin(async move {
+            let withdrawn = responder.cancelled().clone();
+            let answer = tokio::select! {
+                biased;
+                answer = io.ask(ask) => answer.unwrap_or(Answer::Cancelled),
+                () = withdrawn.cancelled() => Answer::Cancelled,
+            };
+            responder.ok(&word(&answer));
+        }));
+    }
+
+    async fn tell(&mut self, event: Event) -> Result<(), Interrupted> {
+        let event = match event {
+            Event::MessageDelta { id, role, content } => {
+                if role == Role::Thought && !self.input.show_thoughts {
+                    return Ok(());
+                }
+                Event::MessageDelta { id: self.message(&id, role), role, content }
+            }
+            Event::Message { id, role, content } => {
+                if role == Role::Thought && !self.input.show_thoughts {
+                    return Ok(());
+                }
+                Event::Message { id: self.message(&id, role), role, content }
+            }
+            Event::ToolCall(mut row) => {
+                let known = self.rows.contains_key(row.id.as_str());
+                self.speaking = None;
+                row.id = self.row(&row.id);
+                if !known {
+                    row.title.get_or_insert_with(|| "a tool".to_owned());
+                    row.status.get_or_insert(ToolStatus::Pending);
+                }
+                Event::ToolCall(row)
+            }
+            Event::ToolOutput { id, chunk } => {
+                let Some(id) = self.rows.get(id.as_str()).cloned() else { return Ok(()) };
+                Event::ToolOutput { id, chunk }
+            }
+            Event::Plan(mut plan) => {
+                plan.id = PlanId::from(format!("{}:{}", self.config.name, plan.id));
+                Event::Plan(plan)
+            }
+            Event::Notice(mut notice) => {
+                notice.id = MessageId::from(self.ids.fresh(IdKind::Message));
+                Event::Notice(notice)
+            }
+            other @ (Event::PlanRemoved(_)
+            | Event::Compaction(_)
+            | Event::Spent(_)
+            | Event::Usage(_)
+            | Event::Commands(_)
+            | Event::Remark { .. }
+            | Event::Options(_)
+            | Event::Title(_)
+            | Event::Foreground(_)
+            | Event::Routed(_)
+            | Event::Warning(_)
+            | Event::ReplayComplete) => other,
+        };
+        self.io.emit(event).await
+    }
+
+    /// Our id for its message. Unnamed pieces continue each other until another role speaks or a row appears.
+    fn message(&mut self, id: &MessageId, role: Role) -> MessageId {
+        let unnamed = id.as_str().is_empty();
+        let key = (role, id.as_str().to_owned());
+        if unnamed && self.speaking != Some(role) {
+            self.messages.remove(&key);
+        }
+        self.speaking = Some(role);
+        let fresh = || MessageId::from(self.ids.fresh(IdKind::Message));
+        self.messages.entry(key).or_insert_with(fresh).clone()
+    }
+
+    fn row(&mut self, id: &ToolCallId) -> ToolCallId {
+        let fresh = || ToolCallId::from(self.ids.fresh(IdKind::ToolCall));
+        self.rows.entry(id.as_str().to_owned()).or_insert_with(fresh).clone()
+    }
+
+    fn end(self) -> Result<TurnEnd, TurnError> {
+        let (idle, error) = self.idle.unwrap_or_default();
+        let answered =
+            self.answered.as_ref().and_then(|answer| answer["stopReason"].as_str()).map(client::stop);
+        let stop = answered.or(idle).unwrap_or(StopReason::EndTurn);
+        if stop == StopReason::Error {
+            return Err(failed(
+                self.config,
+                "external_failed",
+                error.unwrap_or_else(|| "it failed".to_owned()),
+            ));
+        }
+        Ok(TurnEnd { stop, usage: None })
+    }
+
+    /// Has it stop: by the protocol, else by force.
+    async fn stop(
+        &mut self,
+        link: &mut Link,
+        answer: &mut (impl Future<Output = Result<Box<RawValue>, RequestError>> + Unpin),
+    ) {
+        let deadline = Instant::now() + STOP_GRACE;
+        let stopped = async {
+            link.cancel().await;
+            while !self.is_over(link) {
+                let is_asking = !self.asking.is_empty();
+                tokio::select! {
+                    biased;
+                    Some(()) = self.asking.next(), if is_asking => {}
+                    said = link.inbox.next() => self.hush(said),
+                    outcome = &mut *answer, if self.answered.is_none() => {
+                        self.answered = Some(Value::Null);
+                        if outcome.is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        };
+        if timeout_at(deadline, stopped).await.is_err() {
+            link.kill();
+        }
+    }
+
+    /// What comes after a cancel is told to nobody.
+    fn hush(&mut self, said: Said) {
+        match said {
+            Said::Update(params) => {
+                if let Some(Told::Idle(stop, error)) = client::told(&params) {
+                    self.idle = Some((stop, error));
+                }
+            }
+            Said::Permission(_, responder) => responder.ok(&client::outcome(&Answer::Cancelled)),
+            Said::Form(_, responder) => responder.ok(&client::filled(&Answer::Cancelled)),
+        }
+    }
+}
+
+async fn expired(limit: Option<Instant>) {
+    match limit {
+        Some(limit) => tokio::time::sleep_until(limit).await,
+        None => std::future::pending().await,
+    }
+}

@@ -10,6 +10,7 @@ mod interleavings;
 mod modes;
 mod pressure;
 mod prompt;
+mod reload;
 mod routing;
 mod sessions;
 mod views;

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Look for what does not work, and say what to do about it.
     Doctor(DoctorArgs),
+    /// Say which agent a prompt would go to, and why.
+    Route(RouteArgs),
     /// Show the configuration, or where it is.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -110,6 +112,23 @@ pub(crate) struct DoctorArgs {
     /// How many seconds an agent may take for one answer.
     #[arg(long, value_name = "SECS", default_value_t = 30)]
     pub(crate) timeout: u64,
+}
+
+/// `milk route`.
+#[derive(Debug, Args)]
+pub(crate) struct RouteArgs {
+    /// The prompt; `-` reads it from standard input.
+    #[arg(required = true, value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+    /// The folder to decide for, instead of the current one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Ask the configured classifier where the rules do not say; otherwise no model is asked.
+    #[arg(long)]
+    pub(crate) ask: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

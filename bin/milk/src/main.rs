@@ -39,6 +39,7 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
         Command::Serve(args) => commands::serve::run(&args, &places),
         Command::Run(args) => commands::run::run(args, &places),
         Command::Doctor(args) => commands::doctor::run(&args, &places),
+        Command::Route(args) => commands::route::run(args, &places),
         Command::Config(command) => commands::config::run(&command, &places),
         Command::Sessions(command) => commands::sessions::run(command, &places),
         Command::Completions { shell } => commands::completions::run(shell),

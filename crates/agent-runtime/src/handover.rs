@@ -14,11 +14,6 @@ pub use brick::{BRICK_CHARS, brick};
 pub struct Handover {
     /// Why it is asked, in the words of whoever handed over.
     pub brief: Option<String>,
-    /// What the user is after, where that is not simply the prompt. For agents that are not sent the conversation.
-    pub need: Option<Need>,
-    /// What the other agent did since this one spoke last, this turn included. For agents that are not sent the
-    /// conversation itself.
-    pub recent: String,
     /// What the other agent did in this very turn; no history has it yet.
     pub present: String,
     /// What this agent did before, for one that begins anew.
@@ -27,51 +22,19 @@ pub struct Handover {
     pub fresh: bool,
 }
 
-/// What the user is after.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Need {
-    /// In the user's words.
-    pub text: String,
-    /// Whether it was said a while ago, and may be done by now.
-    pub old: bool,
-}
-
 impl Handover {
-    /// What stands before the prompt of an agent that is sent the conversation itself; empty when there is nothing
-    /// to say.
+    /// What is told before the prompt; empty when there is nothing to say.
     #[must_use]
     pub fn preface(&self) -> String {
-        self.worded(None, &self.present)
-    }
-
-    /// The same for an agent that is sent nothing but its prompt.
-    #[must_use]
-    pub fn whole(&self) -> String {
-        self.worded(self.need.as_ref(), &self.recent)
-    }
-
-    fn worded(&self, need: Option<&Need>, done: &str) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
         if let Some(brief) = &self.brief {
             writeln!(text, "[Handed over to you, because: {brief}]").unwrap_or_default();
         }
-        match need {
-            Some(Need { text: need, old: false }) => {
-                writeln!(text, "[The user's present goal: {need}]").unwrap_or_default();
-            }
-            Some(Need { text: need, old: true }) => {
-                writeln!(
-                    text,
-                    "[The user's goal as last known, perhaps done by now; check before you act on it: {need}]"
-                )
-                .unwrap_or_default();
-            }
-            None => {}
-        }
-        for (label, part) in
-            [("What you did here before", self.earlier.as_str()), ("What the other agent did", done)]
-        {
+        for (label, part) in [
+            ("What you did here before", &self.earlier),
+            ("What the other agent did in this turn", &self.present),
+        ] {
             if !part.is_empty() {
                 writeln!(text, "[{label}:\n{part}]").unwrap_or_default();
             }
@@ -105,39 +68,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_to_say_says_nothing() {
+    fn what_is_known_is_told_and_nothing_else() {
         assert_eq!(Handover::default().preface(), "");
-        assert_eq!(Handover::default().whole(), "");
-    }
-
-    #[test]
-    fn an_agent_that_has_the_history_is_told_of_this_turn_only() {
-        let need = Some(Need { text: "a faster parser".to_owned(), old: false });
         let handover = Handover {
             brief: Some("too deep".to_owned()),
-            need,
-            recent: "User: a\nUser: b".to_owned(),
-            present: "User: b".to_owned(),
-            ..Handover::default()
+            present: "[Tool: grep] {}".to_owned(),
+            earlier: "User: a".to_owned(),
+            fresh: true,
         };
         insta::assert_snapshot!(handover.preface(), @r"
         [Handed over to you, because: too deep]
-        [What the other agent did:
-        User: b]
+        [What you did here before:
+        User: a]
+        [What the other agent did in this turn:
+        [Tool: grep] {}]
         ");
-        insta::assert_snapshot!(handover.whole(), @r"
-        [Handed over to you, because: too deep]
-        [The user's present goal: a faster parser]
-        [What the other agent did:
-        User: a
-        User: b]
-        ");
-    }
-
-    #[test]
-    fn an_old_goal_is_called_old() {
-        let need = Some(Need { text: "x".to_owned(), old: true });
-        assert!(Handover { need, ..Handover::default() }.whole().contains("perhaps done by now"));
     }
 
     #[test]

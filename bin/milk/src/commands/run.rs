@@ -93,7 +93,7 @@ async fn session(args: &RunArgs, places: &Places) -> Result<(Option<String>, Pat
 }
 
 /// The words, or with `-` those of standard input.
-fn prompt(words: &[String]) -> Result<String, CliError> {
+pub(super) fn prompt(words: &[String]) -> Result<String, CliError> {
     if words != ["-"] {
         return Ok(words.join(" "));
     }

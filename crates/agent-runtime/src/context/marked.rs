@@ -173,3 +173,7 @@ fn ends_in_a_question(history: &[Entry], turn: &TurnId) -> bool {
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     last.trim_end_matches(['*', '_', '`', '"', '\'', ')', '»', '”']).ends_with(['?', '？', '؟'])
 }
+
+#[cfg(test)]
+#[path = "marked_tests.rs"]
+mod tests;

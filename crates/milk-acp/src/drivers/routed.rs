@@ -178,8 +178,7 @@ impl Routed<'_> {
         let io = self.announce(route, last.as_deref()).await?;
         let (handover, history) = briefing(&self.input.history, target, &self.desk.routing, self.desk.fresh);
         let Handover { brief, present, .. } = told;
-        let recent = joined(&handover.recent, &present);
-        let handover = Some(Handover { brief, present, recent, ..handover });
+        let handover = Some(Handover { brief, present, ..handover });
         let input = TurnInput { history, handover, ..self.input.clone() };
         let driven = driver.drive(input, io.clone()).await;
         if io.has_answered() {
@@ -276,7 +275,7 @@ impl Routed<'_> {
 }
 
 /// Where a path in a prompt leads.
-fn located(path: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
+pub(crate) fn located(path: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/").or_else(|| path.strip_prefix("~\\")), home) {
         (Some(rest), Some(home)) => home.join(rest),
         (Some(_) | None, _) => cwd.join(path),
@@ -301,10 +300,6 @@ fn together(first: TurnEnd, second: TurnEnd) -> TurnEnd {
         (usage, None) | (None, usage) => usage,
     };
     TurnEnd { stop: second.stop, usage }
-}
-
-fn joined(first: &str, second: &str) -> String {
-    [first, second].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 impl std::fmt::Debug for Routed<'_> {

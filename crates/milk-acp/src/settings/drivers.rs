@@ -183,11 +183,24 @@ impl ConfiguredDrivers {
         Ok(AgentChoice { spec: specify(agent, &*self.lookup), reason: Reason::Escalation })
     }
 
+    /// The two agents in this folder, where there are two, and what the primary is called.
+    ///
+    /// # Errors
+    /// A sentence when the configuration cannot be used.
+    pub(super) fn routing_in(&self, cwd: &Path) -> Result<(Option<Routing>, String), TurnFailure> {
+        let loaded = self.load(cwd)?;
+        let routing = self.routing(&loaded.settings);
+        Ok((routing, self.primary_name(&loaded.settings)))
+    }
+
+    fn primary_name(&self, settings: &Settings) -> String {
+        self.usual(settings).map_or_else(|| "the primary agent".to_owned(), |agent| agent.name.clone())
+    }
+
     /// The two agents, and the rules between them.
     fn routing(&self, settings: &Settings) -> Option<Routing> {
         let escalation = settings.escalation()?.name.clone();
-        let primary =
-            self.usual(settings).map_or_else(|| "the primary agent".to_owned(), |agent| agent.name.clone());
+        let primary = self.primary_name(settings);
         let number = |configured: i64, built_in: usize| {
             let limit = Budget::new(configured, built_in as u64).limit();
             limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))

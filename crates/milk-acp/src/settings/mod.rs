@@ -12,6 +12,7 @@ mod classifier;
 mod defaults;
 mod document;
 mod drivers;
+mod explain;
 mod external;
 mod known;
 mod load;
@@ -31,6 +32,7 @@ pub use choose::{
 };
 pub use document::{ConfigError, ConfigFile};
 pub use drivers::{ConfiguredDrivers, Detector, HttpDetector, SharedLookup};
+pub use explain::Explanation;
 pub use known::{KNOWN_SERVICES, KnownService};
 pub use load::{FileReport, FileState, Loaded, Loader};
 pub use merge::{Layer, Sources};

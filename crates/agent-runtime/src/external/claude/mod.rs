@@ -30,6 +30,7 @@ use uuid::Uuid;
 use super::{Conversation, Conversations, past};
 use crate::agent::reply::notice;
 use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
+use crate::handover::Handover;
 use crate::io::TurnIo;
 use crate::tools::ToolRegistry;
 use crate::waits::Waits;
@@ -112,6 +113,7 @@ impl ClaudeCli {
 
     async fn turn(&self, input: &TurnInput, waits: &Waits) -> Result<TurnEnd, TurnError> {
         let known = self.conversations.of(&input.session, &self.agent);
+        let known = known.filter(|_| !input.handover.as_ref().is_some_and(|handover| handover.fresh));
         let seen = known.as_ref().map(|known| &known.turn);
         let past = past(&input.history, &self.agent, seen, self.config.past_bytes);
         let mut start = match &known {
@@ -119,13 +121,16 @@ impl ClaudeCli {
             None if past.answered.is_some() => Start::Resume(self.first_conversation(input)),
             None => Start::Fresh(self.first_conversation(input)),
         };
+        let handed = input.handover.as_ref().map(Handover::preface).unwrap_or_default();
         // A conversation that cannot be taken up is begun anew, and an id that is taken is replaced: one more run each.
         for _ in 0..2 {
             let told = match &start {
                 Start::Fresh(_) => &past.whole,
                 Start::Resume(_) => &past.since,
             };
-            match Run::new(self, input, waits).run(&start, told).await? {
+            let told =
+                [told.as_str(), &handed].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            match Run::new(self, input, waits).run(&start, &told.join("\n\n")).await? {
                 Ended::Whole { end, session } => {
                     let id = session.unwrap_or_else(|| start.id().to_owned());
                     let conversation = Conversation { id, turn: input.turn.clone() };

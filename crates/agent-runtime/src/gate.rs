@@ -54,6 +54,8 @@ pub enum Denial {
     User,
     /// A rule of the configuration refuses it; the rule.
     Rule(String),
+    /// It asks a machine that is not public, and no rule names it; the host.
+    Closed(String),
     /// The session's mode refuses what would have to be asked.
     Mode,
     /// Nobody could be asked; the cause.
@@ -69,6 +71,11 @@ impl fmt::Display for Denial {
             Self::Rule(rule) => write!(
                 f,
                 "denied by the user's rule `{rule}`; do not try it in another way, say what you wanted to do"
+            ),
+            Self::Closed(host) => write!(
+                f,
+                "denied: {host} is this machine or one of a private network, which is asked only if the user has a \
+                 rule that names it, like \"permissions\": {{\"allow\": [\"fetch({host})\"]}}"
             ),
             Self::Mode => f.write_str(
                 "denied: the user chose a mode in which tools may only look; say what you would do instead of doing it",
@@ -86,6 +93,7 @@ impl fmt::Display for Denial {
 pub(crate) fn decide<'a>(call: &Subject, approval: &'a Approval, permissions: &Permissions) -> Verdict<'a> {
     let mode = permissions.mode.get();
     match permissions.rules.objection(call) {
+        Some(Objection::Closed(host)) => return Verdict::Denied(Denial::Closed(host)),
         Some(Objection::Denied(rule)) => return Verdict::Denied(Denial::Rule(rule)),
         Some(Objection::Asked(_)) if mode == Mode::Restricted => return Verdict::Denied(Denial::Mode),
         Some(Objection::Asked(why)) => return Verdict::Ask(Cow::Owned(each_time(approval, &why))),
@@ -177,7 +185,7 @@ fn starts_with(granted: &GrantScope, words: &[String]) -> bool {
         GrantScope::CommandPrefix(prefix) => {
             shell::words(prefix).is_some_and(|prefix| words.starts_with(&prefix))
         }
-        GrantScope::Tool | GrantScope::Outside(_) => false,
+        GrantScope::Tool | GrantScope::Host(_) | GrantScope::Outside(_) => false,
     }
 }
 
@@ -227,7 +235,11 @@ fn covers(granted: &GrantScope, wanted: &GrantScope) -> bool {
     match (granted, wanted) {
         (GrantScope::Tool, GrantScope::Tool) => true,
         (GrantScope::Outside(folder), GrantScope::Outside(path)) => is_inside(path, folder),
-        (GrantScope::Tool | GrantScope::CommandPrefix(_) | GrantScope::Outside(_), _) => false,
+        (GrantScope::Host(granted), GrantScope::Host(wanted)) => granted == wanted,
+        (
+            GrantScope::Tool | GrantScope::CommandPrefix(_) | GrantScope::Host(_) | GrantScope::Outside(_),
+            _,
+        ) => false,
     }
 }
 
@@ -245,10 +257,12 @@ fn always_label(tool: &str, scopes: &[GrantScope]) -> String {
     let mut whole_tool = false;
     let mut commands: Vec<String> = Vec::new();
     let mut folders: Vec<String> = Vec::new();
+    let mut hosts: Vec<String> = Vec::new();
     for scope in scopes {
         match scope {
             GrantScope::Tool => whole_tool = true,
             GrantScope::CommandPrefix(prefix) => commands.push(format!("`{}` …", excerpt(prefix))),
+            GrantScope::Host(host) => hosts.push(excerpt(host)),
             GrantScope::Outside(folder) => folders.push(folder.display().to_string()),
         }
     }
@@ -258,7 +272,8 @@ fn always_label(tool: &str, scopes: &[GrantScope]) -> String {
         (folders, true) => format!(" (also in {folders})"),
         (folders, false) => format!(" in {folders}"),
     };
-    format!("Always allow {what}{place} in this session")
+    let hosts = if hosts.is_empty() { String::new() } else { format!(" for {}", hosts.join(", ")) };
+    format!("Always allow {what}{hosts}{place} in this session")
 }
 
 fn excerpt(text: &str) -> String {

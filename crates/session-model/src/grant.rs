@@ -21,6 +21,8 @@ pub enum GrantScope {
     Tool,
     /// Commands that are this one or begin with it at a word boundary.
     CommandPrefix(String),
+    /// Calls that ask this host, by name or address, in lower case.
+    Host(String),
     /// Calls that touch this folder outside the session's roots.
     Outside(PathBuf),
 }

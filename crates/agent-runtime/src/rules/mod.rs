@@ -18,6 +18,7 @@ use session_model::ToolKind;
 pub use rule::{BadRule, Rule};
 pub(crate) use subject::{Origin, Subject};
 
+use crate::tools::address;
 use crate::tools::command::{Command, Part, UNKNOWN};
 use crate::tools::paths::{self, real_path};
 use rule::Facet;
@@ -40,6 +41,8 @@ struct Lists {
 pub(crate) enum Objection {
     /// It may not run; the rule as written.
     Denied(String),
+    /// It would ask a machine that is not public, and no rule names that; the host.
+    Closed(String),
     /// It is asked each time; why.
     Asked(String),
 }
@@ -56,6 +59,13 @@ impl Rules {
         if let Some(rule) = self.0.deny.iter().find(|rule| self.reaches(rule, call)) {
             return Some(Objection::Denied(rule.to_string()));
         }
+        let closed = |url: &String| {
+            let host = address::host_of(&reqwest::Url::parse(url.trim()).ok()?)?;
+            (address::is_private_name(&host) && !self.opens(&host)).then_some(host)
+        };
+        if let Some(host) = call.urls.iter().find_map(closed) {
+            return Some(Objection::Closed(host));
+        }
         if let Some(rule) = self.0.ask.iter().find(|rule| self.reaches(rule, call)) {
             return Some(Objection::Asked(format!("the rule `{rule}` has this asked each time")));
         }
@@ -70,6 +80,12 @@ impl Rules {
                 "rules forbid some commands, and what this one may run cannot be told".to_owned(),
             )
         })
+    }
+
+    /// Whether a rule allows to ask this very host, though it is not public. No wildcard does.
+    pub(crate) fn opens(&self, host: &str) -> bool {
+        let about = |rule: &&Rule| rule.is_about("http_get", ToolKind::Fetch);
+        self.0.allow.iter().filter(about).any(|rule| rule.names_host(host))
     }
 
     /// Whether a file is kept from tools that look through many: a rule denies reading it, or has it asked.

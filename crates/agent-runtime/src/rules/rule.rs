@@ -199,6 +199,12 @@ impl Rule {
         self.pattern.as_ref().is_some_and(named)
     }
 
+    /// Whether its pattern is this host, letter by letter.
+    pub(super) fn names_host(&self, host: &str) -> bool {
+        let pattern = self.pattern.as_ref().map(|pattern| pattern.text.as_str());
+        pattern.is_some_and(|text| text.strip_prefix("domain:").unwrap_or(text).eq_ignore_ascii_case(host))
+    }
+
     pub(super) fn permits_url(&self, url: &str) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let Ok(parsed) = reqwest::Url::parse(url.trim()) else { return false };
@@ -264,7 +270,7 @@ fn url_matches(pattern: &str, url: &reqwest::Url) -> bool {
     if pattern.contains("://") {
         return text_matches(pattern, url.as_str());
     }
-    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    let host = &crate::tools::address::host_of(url).unwrap_or_default();
     match pattern.strip_prefix('.') {
         Some(domain) => text_matches(domain, host) || text_matches(&format!("*{pattern}"), host),
         None => text_matches(pattern, host),

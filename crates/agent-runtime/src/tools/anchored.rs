@@ -47,7 +47,7 @@ pub(crate) fn open_file(place: &Place) -> io::Result<File> {
     Ok(file)
 }
 
-pub(crate) use system::{Folder, remove, rename, replace};
+pub(crate) use system::{Folder, move_entry, remove, remove_entry, rename, replace};
 
 #[cfg(unix)]
 mod system {
@@ -116,17 +116,45 @@ mod system {
         Ok(unlinkat(&parent, &name, AtFlags::empty())?)
     }
 
+    /// Removes a file, a link or an empty folder.
+    pub(crate) fn remove_entry(place: &Place) -> io::Result<()> {
+        let (parent, name) = parent_of(place, false)?;
+        let found = statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = FileType::from_raw_mode(found.st_mode);
+        if kind == FileType::Directory {
+            return Ok(unlinkat(&parent, &name, AtFlags::REMOVEDIR)?);
+        }
+        if kind != FileType::Symlink {
+            check_replaceable(&found)?;
+        }
+        Ok(unlinkat(&parent, &name, AtFlags::empty())?)
+    }
+
+    /// Moves a file or link to a place where nothing is.
+    pub(crate) fn move_entry(from: &Place, to: &Place) -> io::Result<()> {
+        let (old_parent, old) = parent_of(from, false)?;
+        let found = statat(&old_parent, &old, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::Symlink {
+            return rename(from, to);
+        }
+        move_to(&old_parent, &old, to)
+    }
+
     /// Moves the file to a place where nothing is.
     pub(crate) fn rename(from: &Place, to: &Place) -> io::Result<()> {
         let (old_parent, old) = parent_of(from, false)?;
         check_replaceable(&statat(&old_parent, &old, AtFlags::SYMLINK_NOFOLLOW)?)?;
+        move_to(&old_parent, &old, to)
+    }
+
+    fn move_to(old_parent: &OwnedFd, old: &OsStr, to: &Place) -> io::Result<()> {
         let (new_parent, new) = parent_of(to, true)?;
         match statat(&new_parent, &new, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)),
             Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(renameat(&old_parent, &old, &new_parent, &new)?)
+        Ok(renameat(old_parent, old, &new_parent, &new)?)
     }
 
     fn check_replaceable(found: &Stat) -> io::Result<()> {
@@ -291,6 +319,33 @@ mod system {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         fs::remove_file(&place.real)
+    }
+
+    /// Removes a file, a link or an empty folder.
+    pub(crate) fn remove_entry(place: &Place) -> io::Result<()> {
+        check_parent(place)?;
+        if fs::symlink_metadata(&place.real)?.is_dir() {
+            return fs::remove_dir(&place.real);
+        }
+        fs::remove_file(&place.real)
+    }
+
+    /// Moves a file or link to a place where nothing is.
+    pub(crate) fn move_entry(from: &Place, to: &Place) -> io::Result<()> {
+        if !fs::symlink_metadata(&from.real)?.file_type().is_symlink() {
+            return rename(from, to);
+        }
+        check_parent(from)?;
+        check_no_link(to, &to.real)?;
+        if fs::symlink_metadata(&to.real).is_ok() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+        }
+        fs::create_dir_all(to.real.parent().ok_or(io::ErrorKind::IsADirectory)?)?;
+        fs::rename(&from.real, &to.real)
+    }
+
+    fn check_parent(place: &Place) -> io::Result<()> {
+        check_no_link(place, place.real.parent().ok_or(io::ErrorKind::IsADirectory)?)
     }
 
     /// Moves the file to a place where nothing is.

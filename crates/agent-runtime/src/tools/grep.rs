@@ -119,7 +119,11 @@ pub(crate) struct Glob {
 }
 
 impl Glob {
-    fn of(text: &str) -> Result<Self, String> {
+    /// A pattern as it is written.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn of(text: &str) -> Result<Self, String> {
         let (negated, bare) = match text.strip_prefix('!') {
             Some(bare) => (true, bare),
             None => (false, text),
@@ -129,7 +133,7 @@ impl Glob {
         let glob = GlobBuilder::new(bare.trim_start_matches('/'))
             .literal_separator(true)
             .build()
-            .map_err(|error| format!("`glob` is no file pattern: {error}"))?;
+            .map_err(|error| format!("{text} is no file pattern: {error}"))?;
         Ok(Self { matcher: glob.compile_matcher(), negated, whole_path })
     }
 

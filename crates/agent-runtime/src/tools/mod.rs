@@ -1,18 +1,25 @@
 //! Tools: what a model can do to the world. A tool knows its workspace and nothing of sessions, protocols or
 //! who gave leave; the gate decides that before [`Tool::run`] is called.
 
+pub(crate) mod address;
 mod anchored;
 mod apply_patch;
 mod args;
 mod bash;
 pub(crate) mod command;
 pub mod command_prefix;
+mod delete_file;
 mod edit_file;
 pub mod escalate;
+mod fetch;
+mod find_files;
 mod grep;
 pub(crate) mod harmless;
+mod http;
 mod list_dir;
+mod move_file;
 mod nearest;
+mod page;
 mod patch;
 pub(crate) mod paths;
 mod read_file;
@@ -159,6 +166,11 @@ impl ToolCx {
     #[must_use]
     pub fn with_rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
+    }
+
+    /// Whether a rule allows to ask this very host, though it is not public.
+    pub(crate) fn opens_host(&self, host: &str) -> bool {
+        self.rules.opens(host)
     }
 
     /// What tells, for this call of `tool`, the files that a rule keeps from it.

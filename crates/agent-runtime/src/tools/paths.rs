@@ -54,6 +54,23 @@ impl Place {
         Ok(Self { shown: real.clone(), real, anchor, inside: false, as_folder })
     }
 
+    /// Finds out where `text` leads, and stops at its last name: if that is a link, the link is meant and not its
+    /// target.
+    pub(crate) fn resolve_entry(workspace: &Workspace, text: &str) -> Result<Self, String> {
+        check_text(text)?;
+        let path = workspace.cwd.join(text);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(format!("{text}: the path has to end in a name"));
+        };
+        let is_dots = text == "." || text.ends_with("/.") || text.ends_with("/..");
+        if is_dots {
+            return Err(format!("{text}: the path has to end in a name"));
+        }
+        let folder = Self::resolve(workspace, &parent.to_string_lossy())?;
+        let (shown, real) = (folder.shown.join(name), folder.real.join(name));
+        Ok(Self { shown, real, as_folder: text.ends_with('/'), ..folder })
+    }
+
     /// A file found below this folder. `real` comes from a walk that follows no links.
     pub(crate) fn below(&self, real: &Path) -> Self {
         let shown = match real.strip_prefix(&self.real) {
@@ -110,7 +127,15 @@ impl Place {
 
     /// Looks again, when a call runs, at where its path leads, and refuses when that is not what was judged.
     pub(crate) fn resolve_planned(cx: &ToolCx, text: &str) -> Result<Self, String> {
-        let place = Self::resolve(&cx.workspace, text)?;
+        Self::planned(cx, text, Self::resolve(&cx.workspace, text)?)
+    }
+
+    /// The same for [`Self::resolve_entry`].
+    pub(crate) fn resolve_planned_entry(cx: &ToolCx, text: &str) -> Result<Self, String> {
+        Self::planned(cx, text, Self::resolve_entry(&cx.workspace, text)?)
+    }
+
+    fn planned(cx: &ToolCx, text: &str, place: Self) -> Result<Self, String> {
         if cx.may_touch(&place.shown, place.inside) {
             return Ok(place);
         }

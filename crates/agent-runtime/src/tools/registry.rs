@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::Tool;
 use super::{
-    apply_patch::ApplyPatch, bash::Bash, edit_file::EditFile, grep::Grep, list_dir::ListDir,
-    read_file::ReadFile, read_many::ReadMany, write_file::WriteFile,
+    apply_patch::ApplyPatch, bash::Bash, delete_file::DeleteFile, edit_file::EditFile, find_files::FindFiles,
+    grep::Grep, http::Http, list_dir::ListDir, move_file::MoveFile, read_file::ReadFile, read_many::ReadMany,
+    write_file::WriteFile,
 };
 use crate::process::Background;
 use crate::provider::ToolSchema;
@@ -38,11 +39,16 @@ impl ToolRegistry {
             .with(ReadFile::new())
             .with(ReadMany::new())
             .with(ListDir::new())
+            .with(FindFiles::new())
             .with(Grep::new())
             .with(WriteFile::new())
             .with(EditFile::new())
             .with(ApplyPatch::new())
+            .with(DeleteFile::new())
+            .with(MoveFile::new())
             .with(Bash::new(background))
+            .with(Http::get())
+            .with(Http::request())
     }
 
     /// These and `tool`. Names are unique: a tool of the same name is replaced, in its place.
@@ -101,11 +107,16 @@ mod tests {
                 "read_file",
                 "read_multiple_files",
                 "list_dir",
+                "find_files",
                 "grep",
                 "write_file",
                 "edit_file",
                 "apply_patch",
-                "bash"
+                "delete_file",
+                "move_file",
+                "bash",
+                "http_get",
+                "http_request"
             ]
         );
         for schema in schemas {

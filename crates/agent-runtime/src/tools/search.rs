@@ -53,7 +53,7 @@ pub(crate) fn run(search: &Search, place: &Place, cx: &ToolCx) -> Result<String,
         .build();
     if found.is_dir() {
         let hidden = cx.hidden("grep");
-        for entry in walk(search, &place.real) {
+        for entry in walk(&place.real, search.recursive, search.include_ignored) {
             if hits.full || cx.cancel.is_cancelled() {
                 break;
             }
@@ -77,7 +77,9 @@ pub(crate) fn run(search: &Search, place: &Place, cx: &ToolCx) -> Result<String,
     Ok(hits.finish(search, &label))
 }
 
-fn walk(search: &Search, root: &Path) -> ignore::Walk {
+/// All below a folder, by name; without what version control and milk keep for themselves and, unless it is wanted, what
+/// ignore files name. Links are told but not followed.
+pub(crate) fn walk(root: &Path, recursive: bool, include_ignored: bool) -> ignore::Walk {
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false)
         .follow_links(false)
@@ -86,10 +88,10 @@ fn walk(search: &Search, root: &Path) -> ignore::Walk {
         .require_git(false)
         .sort_by_file_name(Ord::cmp)
         .filter_entry(|entry| !SKIPPED.iter().any(|name| entry.file_name() == *name && entry.depth() > 0));
-    if search.include_ignored {
+    if include_ignored {
         walk.git_ignore(false).git_exclude(false).ignore(false);
     }
-    if !search.recursive {
+    if !recursive {
         walk.max_depth(Some(1));
     }
     walk.build()

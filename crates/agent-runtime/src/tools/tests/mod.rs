@@ -3,7 +3,10 @@
 mod bash;
 mod edit;
 mod files;
+mod find;
 mod grep;
+mod http;
+mod moving;
 mod patch;
 mod paths;
 mod replace;
@@ -17,6 +20,8 @@ use session_model::{FileChange, GrantScope, ToolCallId, ToolContent};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::rules::Rules;
+
 use super::{Approval, CallPlan, Tool, ToolCx, ToolOutput, ToolRegistry, Workspace};
 
 /// A folder with a session in `project`, and a neighbour `other` outside of it.
@@ -25,6 +30,7 @@ struct Rig {
     workspace: Workspace,
     registry: ToolRegistry,
     cancel: CancellationToken,
+    rules: Rules,
 }
 
 impl Rig {
@@ -34,7 +40,13 @@ impl Rig {
         fs::create_dir(&cwd).unwrap();
         fs::create_dir(top.path().join("other")).unwrap();
         let workspace = Workspace { cwd, additional_roots: Vec::new() };
-        Self { top, workspace, registry: ToolRegistry::builtin(), cancel: CancellationToken::new() }
+        Self {
+            top,
+            workspace,
+            registry: ToolRegistry::builtin(),
+            cancel: CancellationToken::new(),
+            rules: Rules::default(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -62,6 +74,7 @@ impl Rig {
 
     fn cx(&self) -> ToolCx {
         ToolCx::new(self.workspace.clone(), ToolCallId::from("call"), self.cancel.clone(), None)
+            .with_rules(self.rules.clone())
     }
 
     async fn plan(&self, tool: &str, args: Value) -> Result<CallPlan, String> {

@@ -17,6 +17,7 @@ pub mod process;
 pub mod prompt;
 pub mod provider;
 pub mod providers;
+pub mod redact;
 pub mod rules;
 pub mod scripted;
 pub mod tools;

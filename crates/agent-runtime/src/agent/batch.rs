@@ -122,7 +122,8 @@ impl<'a> Batch<'a> {
     /// Gives a call its row and the form in which the model is reminded of it.
     fn receive(&self, call: ModelCall) -> Received {
         let id = ToolCallId::from(self.agent.ids.fresh(IdKind::ToolCall));
-        let args = context::arguments(&call.arguments);
+        let tool = self.agent.tools.get(&call.name);
+        let args = context::arguments(&call.arguments).and_then(|args| self.restored(tool.as_ref(), args));
         let mut row = ToolCallUpdate::new(id.clone());
         row.name = Some(call.name.clone());
         row.step = Some(self.step);
@@ -131,7 +132,6 @@ impl<'a> Batch<'a> {
             Err(_) => Value::String(call.arguments),
         });
         row.title = Some(fallback_title(&call.name, args.as_ref().ok()));
-        let tool = self.agent.tools.get(&call.name);
         row.kind = Some(tool.as_ref().map_or(ToolKind::Other, |tool| tool.spec().kind));
         let told = ModelCall {
             id: id.to_string(),
@@ -144,6 +144,22 @@ impl<'a> Batch<'a> {
             (Some(_), Err(why)) => Err(why),
         };
         Received { told, row, usable }
+    }
+
+    /// Arguments with secrets in place of their marks, for a tool that writes files: the model was never told them.
+    fn restored(
+        &self,
+        tool: Option<&Arc<dyn Tool>>,
+        args: Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
+        let writes = tool.is_some_and(|tool| tool.spec().kind == ToolKind::Edit);
+        let Some(redactor) = self.agent.redactor.as_ref().filter(|_| writes) else { return Ok(args) };
+        match redactor.restore(Value::Object(args))? {
+            Value::Object(args) => Ok(args),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err("the arguments are no object".to_owned())
+            }
+        }
     }
 
     fn unknown(&self, name: &str) -> String {

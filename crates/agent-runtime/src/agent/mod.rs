@@ -30,6 +30,7 @@ use crate::driver::{Compacted, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::TurnIo;
 use crate::prompt::SystemPrompt;
 use crate::provider::Provider;
+use crate::redact::{Redacting, Redactor};
 use crate::tools::registry::ToolRegistry;
 
 /// How long a tool may clean up after its turn was cancelled or its time was over.
@@ -51,6 +52,8 @@ pub struct Agent {
     price: Option<Price>,
     /// Where results too long for the model are put aside.
     spill: Option<Arc<Path>>,
+    /// What keeps secrets from the model.
+    redactor: Option<Arc<Redactor>>,
 }
 
 /// What a turn may take.
@@ -85,6 +88,7 @@ impl Agent {
             summarises: false,
             price: None,
             spill: None,
+            redactor: None,
         }
     }
 
@@ -123,6 +127,13 @@ impl Agent {
     #[must_use]
     pub fn with_spill(self, folder: impl Into<PathBuf>) -> Self {
         Self { spill: Some(folder.into().into()), ..self }
+    }
+
+    /// Hides the secrets that `redactor` finds from the model, and gives them back where the model writes files.
+    #[must_use]
+    pub fn with_redaction(self, redactor: Arc<Redactor>) -> Self {
+        let provider = Arc::new(Redacting::new(self.provider, Arc::clone(&redactor)));
+        Self { provider, redactor: Some(redactor), ..self }
     }
 
     /// The model behind it.

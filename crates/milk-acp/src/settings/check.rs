@@ -100,6 +100,8 @@ const PERMISSIONS: &[Key] = &[
     ("safety_default", Kind::Word(&["deny", "allow"])),
 ];
 
+const REDACTION: &[Key] = &[("enabled", Kind::Bool), ("values", Kind::Texts)];
+
 const MCP_SERVER: &[Key] = &[("name", Kind::Text), ("url", Kind::Text), ("command", Kind::Text)];
 
 const ROOT: &[Key] = &[
@@ -120,6 +122,7 @@ const ROOT: &[Key] = &[
     ("bash_allowed_patterns", Kind::Texts),
     ("max_background_agents", Kind::Int),
     ("permissions", Kind::Object(PERMISSIONS)),
+    ("redaction", Kind::Object(REDACTION)),
     ("dangerously_skip_permissions", Kind::Bool),
     ("trusted_folders", Kind::Texts),
     ("acp", Kind::Object(ACP)),

@@ -36,6 +36,7 @@ pub(super) fn document() -> Map<String, Value> {
             "safety_timeout_secs": 360,
             "safety_default": "deny",
         },
+        "redaction": {"enabled": true, "values": []},
         "acp": {"stream": "token", "prompt_ack": "turn_end", "malformed": "silent"},
     });
     match defaults {

@@ -15,12 +15,13 @@ use agent_runtime::prompt::{PromptRole, SystemPrompt};
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
 use agent_runtime::providers::http::HttpClients;
+use agent_runtime::redact::{Redacting, Redactor};
 use agent_runtime::rules::Rules;
 use agent_runtime::tools::ToolRegistry;
 use agent_runtime::tools::escalate::Escalate;
 use async_trait::async_trait;
 use router::{Classifier, Target};
-use session_model::source::Ids;
+use session_model::source::{IdKind, Ids};
 use session_model::{AgentId, Choice, Route, TurnFailure};
 use tokio::time::Instant;
 
@@ -30,6 +31,7 @@ use super::choose::{AgentChoice, AgentSpec, Reason, choose, needs_detection, spe
 use super::classifier::ModelClassifier;
 use super::external::Externals;
 use super::load::{Loaded, Loader};
+use super::redaction;
 use super::view::{Budget, PromptAck, Settings, StreamMode};
 use crate::command::Ack;
 use crate::drivers::{Driver, Drivers, FRESH_AFTER, Routing, SessionDrivers, SessionSettings, Wanted};
@@ -266,6 +268,7 @@ impl Drivers for ConfiguredDrivers {
             tools: ToolRegistry::builtin_with(background.clone()),
             background,
             externals: Externals::default(),
+            redactor: Arc::new(Redactor::new(&self.ids.fresh(IdKind::Session))),
         })
     }
 }
@@ -278,6 +281,8 @@ struct ConfiguredSession {
     tools: ToolRegistry,
     background: Background,
     externals: Externals,
+    /// Kept here, so that a secret has the same mark in every turn.
+    redactor: Arc<Redactor>,
 }
 
 impl Drop for ConfiguredSession {
@@ -324,8 +329,12 @@ impl SessionDrivers for ConfiguredSession {
         let choice = self.drivers.choose(&loaded.settings, model).await;
         match choice.spec {
             AgentSpec::Endpoint(_) => {
-                let provider = self.drivers.provider(&choice.spec).ok()?;
-                Some(Arc::new(ModelClassifier::new(provider.0)))
+                let (provider, _) = self.drivers.provider(&choice.spec).ok()?;
+                let provider = match self.redactor(&loaded.settings) {
+                    Some(redactor) => Arc::new(Redacting::new(provider, redactor)),
+                    None => provider,
+                };
+                Some(Arc::new(ModelClassifier::new(provider)))
             }
             // Nobody is there to ask.
             AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
@@ -336,6 +345,15 @@ impl SessionDrivers for ConfiguredSession {
 }
 
 impl ConfiguredSession {
+    /// What hides secrets from models, unless that is turned off.
+    fn redactor(&self, settings: &Settings) -> Option<Arc<Redactor>> {
+        if !settings.redaction.enabled {
+            return None;
+        }
+        self.redactor.know(redaction::secrets(settings, &*self.drivers.lookup));
+        Some(Arc::clone(&self.redactor))
+    }
+
     /// The driver of an agent in its role.
     fn made(
         &self,
@@ -371,6 +389,10 @@ impl ConfiguredSession {
             AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
                 runner
             }
+        };
+        let runner = match self.redactor(settings) {
+            Some(redactor) => runner.with_redaction(redactor),
+            None => runner,
         };
         let target = wanted.target.to_string();
         let route = Route { agent: AgentId::new(info.agent), target, reason: reason.to_string() };

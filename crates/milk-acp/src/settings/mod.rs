@@ -18,6 +18,7 @@ mod known;
 mod load;
 mod merge;
 mod redact;
+mod redaction;
 mod rules;
 mod trust;
 mod validate;
@@ -37,6 +38,7 @@ pub use known::{KNOWN_SERVICES, KnownService};
 pub use load::{FileReport, FileState, Loaded, Loader};
 pub use merge::{Layer, Sources};
 pub use redact::{redact, redact_url};
+pub use redaction::RedactionSettings;
 pub use view::{
     AcpSettings, Budget, Effective, Malformed, PermissionSettings, PromptAck, Settings, StreamMode,
 };

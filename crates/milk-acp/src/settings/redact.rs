@@ -47,6 +47,11 @@ fn redact_member(name: &str, member: &mut Value) {
                 }
             }
         }
+        Value::Object(members) if name == "redaction" => {
+            for (_, value) in members {
+                mask(value);
+            }
+        }
         Value::String(_) | Value::Array(_) if is_secret(name) => mask(member),
         Value::String(_) | Value::Object(_) | Value::Array(_) => redact(member),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -133,6 +138,7 @@ mod tests {
             "remote_oversight": {"telegram": {"token": "123:abc", "chat_id": 7}},
             "mcp_servers": [{"env": {"GITHUB_TOKEN": "t", "HOME": "/h"}}],
             "future": {"client_secrets": ["a", "b"]},
+            "redaction": {"enabled": true, "values": ["word", "$NAME"]},
         });
         redact(&mut document);
         assert_eq!(
@@ -147,6 +153,7 @@ mod tests {
                 "remote_oversight": {"telegram": {"token": "***", "chat_id": 7}},
                 "mcp_servers": [{"env": {"GITHUB_TOKEN": "***", "HOME": "/h"}}],
                 "future": {"client_secrets": ["***", "***"]},
+                "redaction": {"enabled": true, "values": ["***", "$NAME"]},
             })
         );
     }

@@ -12,11 +12,12 @@ use super::redact::is_reference;
 use super::warning::Warning;
 
 /// Members of the root that only a trusted folder may set.
-const ROOT: [&str; 7] = [
+const ROOT: [&str; 8] = [
     "dangerously_skip_permissions",
     "bash_allowed_patterns",
     "direct_bash",
     "direct_bash_allow",
+    "redaction",
     "remote_oversight",
     "config_editors",
     "trusted_folders",
@@ -151,6 +152,7 @@ mod tests {
             "agent": "a",
             "dangerously_skip_permissions": true,
             "bash_allowed_patterns": ["*"],
+            "redaction": {"enabled": false},
             "permissions": {"safety_default": "allow", "allow": ["bash"], "deny": ["read(.env)"], "ask": ["edit"]},
             "agents": [
                 {"name": "a", "url": "http://h", "api_key": "$OPENAI_API_KEY", "headers": {"X": "${HOME}", "Y": "y"}},
@@ -180,6 +182,7 @@ mod tests {
             [
                 "dangerously_skip_permissions",
                 "bash_allowed_patterns",
+                "redaction",
                 "permissions.safety_default",
                 "permissions.allow",
                 "agents[0].api_key",

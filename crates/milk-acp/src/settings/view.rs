@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::agent::{AgentSettings, ProviderKind};
+use super::redaction::RedactionSettings;
 
 /// Rounds of tool calls in one turn, when nothing says otherwise.
 const TOOL_ITERATIONS: u64 = 20;
@@ -49,6 +50,8 @@ pub struct Settings {
     pub bash_allowed_patterns: Vec<String>,
     /// Rules about calls.
     pub permissions: PermissionSettings,
+    /// What is kept from models.
+    pub redaction: RedactionSettings,
     /// Rounds of tool calls in one turn, by the integer convention.
     pub local_max_tool_iterations: i64,
     /// Characters of history in one request, by the integer convention.
@@ -72,6 +75,7 @@ impl Default for Settings {
             dangerously_skip_permissions: None,
             bash_allowed_patterns: Vec::new(),
             permissions: PermissionSettings::default(),
+            redaction: RedactionSettings::default(),
             local_max_tool_iterations: 0,
             local_context_budget_chars: 0,
             acp: AcpSettings::default(),

@@ -6,6 +6,7 @@ mod permission;
 mod real_tools;
 mod replies;
 mod rig;
+mod secrets;
 mod summaries;
 mod trouble;
 mod walk;

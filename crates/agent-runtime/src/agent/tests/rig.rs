@@ -19,6 +19,7 @@ use crate::agent::{Agent, Limits};
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::{TurnIo, TurnSignal, TurnSignals};
 use crate::provider::{ModelMessage, ModelRequest, ToolSchema};
+use crate::redact::Redactor;
 use crate::scripted::{Line, Scripted};
 use crate::tools::registry::ToolRegistry;
 use crate::tools::{Approval, ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, ToolSpec, Workspace};
@@ -34,6 +35,7 @@ pub(super) struct Rig {
     pub(super) cwd: PathBuf,
     limits: Limits,
     spill: Option<PathBuf>,
+    redactor: Option<Arc<Redactor>>,
     tools: ToolRegistry,
 }
 
@@ -68,6 +70,7 @@ impl Rig {
             cwd: PathBuf::from("/work"),
             limits: Limits::default(),
             spill: None,
+            redactor: None,
             tools: ToolRegistry::new(),
         }
     }
@@ -89,6 +92,10 @@ impl Rig {
     pub(super) fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    pub(super) fn redacting(self, redactor: Arc<Redactor>) -> Self {
+        Self { redactor: Some(redactor), ..self }
     }
 
     pub(super) fn spill(self, folder: &Path) -> Self {
@@ -114,6 +121,10 @@ impl Rig {
         let agent = Agent::new(Arc::<Scripted>::clone(&self.model), self.tools, ids).with_limits(self.limits);
         let agent = match self.spill {
             Some(folder) => agent.with_spill(folder),
+            None => agent,
+        };
+        let agent = match self.redactor {
+            Some(redactor) => agent.with_redaction(redactor),
             None => agent,
         };
         let (io, signals) = TurnIo::acknowledged(self.cancel.clone());

@@ -7,6 +7,7 @@ mod find;
 mod grep;
 mod http;
 mod moving;
+mod odd_files;
 mod patch;
 mod paths;
 mod replace;

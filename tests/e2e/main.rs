@@ -13,4 +13,5 @@ mod prompt;
 mod reload;
 mod routing;
 mod sessions;
+mod thought_level;
 mod views;

@@ -9,7 +9,7 @@ use session_model::{Content, Entry, Grant, SessionId, StopReason, TokenUsage, Tu
 use crate::handover::Handover;
 use crate::io::{Interrupted, TurnIo};
 use crate::mode::SharedMode;
-use crate::provider::ProviderError;
+use crate::provider::{Effort, ProviderError};
 use crate::rules::Rules;
 
 /// Runs turns. Says everything through `io`, ends when it returns.
@@ -68,6 +68,8 @@ pub struct TurnInput {
     pub show_thoughts: bool,
     /// What is told beside the conversation to an agent that takes over; `None` where nobody does.
     pub handover: Option<Handover>,
+    /// How hard the model should think; as it is configured when there is none.
+    pub effort: Option<Effort>,
 }
 
 /// What may be done unasked in this session.

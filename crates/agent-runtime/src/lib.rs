@@ -20,6 +20,7 @@ pub mod providers;
 pub mod redact;
 pub mod rules;
 pub mod scripted;
+pub mod thinking;
 pub mod tools;
 mod waits;
 

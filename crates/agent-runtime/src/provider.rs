@@ -6,6 +6,8 @@ use futures::stream::BoxStream;
 use serde_json::Value;
 use session_model::{Content, TokenUsage};
 
+pub use crate::thinking::{Effort, Thinking};
+
 /// A model that answers requests.
 #[async_trait]
 pub trait Provider: Send + Sync + 'static {
@@ -41,7 +43,7 @@ pub struct ProviderInfo {
 }
 
 /// What a model is asked.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelRequest {
     /// The system prompt.
     pub system: String,
@@ -49,6 +51,8 @@ pub struct ModelRequest {
     pub messages: Vec<ModelMessage>,
     /// What it may call.
     pub tools: Vec<ToolSchema>,
+    /// How hard it should think; as its provider is configured when there is none.
+    pub effort: Option<Effort>,
 }
 
 /// One message of the conversation.

@@ -3,6 +3,7 @@
 //! Knows no protocol version. `routing` is shown here and kept by the view's desk; it is never stored.
 
 use agent_runtime::mode::Mode;
+use agent_runtime::provider::Effort;
 use router::Target;
 use serde_json::{Map, Value};
 use session_model::{Choice, ConfigOption, OptionCategory, OptionInput, OptionKind};
@@ -12,10 +13,17 @@ use crate::error::ServerError;
 
 const MODE: &str = "mode";
 const MODEL: &str = "model";
+const THOUGHT_LEVEL: &str = "thought_level";
 const THINK: &str = "think";
 /// Who answers: `auto`, `primary` or `escalation`.
 pub(crate) const ROUTING: &str = "routing";
 const AUTO: &str = "auto";
+
+/// The value that leaves it to the configuration.
+const DEFAULT: &str = "default";
+
+/// The levels on offer; all providers have words for them.
+const LEVELS: [Effort; 5] = [Effort::None, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
 
 /// The present values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +35,10 @@ pub(crate) struct Options {
     model: Option<String>,
     /// The names of the two agents, where there are two, and the one the user wants.
     routing: Option<RoutingChoice>,
+    /// The agents that one can tell how hard to think.
+    thinkers: Vec<String>,
+    /// How hard the model should think. Not stored, and gone with the model it was said to.
+    effort: Option<Effort>,
     think: bool,
     /// What the user set, as stored; defaults are left out so that they can change.
     stored: Map<String, Value>,
@@ -60,6 +72,8 @@ impl Options {
             models: settings.models.clone(),
             model: model.or_else(|| settings.model.clone()),
             routing: settings.routing.as_ref().map(RoutingChoice::new),
+            thinkers: settings.thinkers.clone(),
+            effort: None,
             think,
             stored: stored.clone(),
         }
@@ -69,7 +83,9 @@ impl Options {
     pub(crate) fn refresh(&mut self, settings: &SessionSettings) {
         let (mode, before_skipping) = (self.mode, self.before_skipping);
         let wanted = self.routing();
+        let (before, effort) = (self.model.clone(), self.effort);
         *self = Self { mode, before_skipping, ..Self::new(settings, &self.stored) };
+        self.effort = effort.filter(|_| self.model == before && self.thinker().is_some());
         self.show_routing(wanted);
     }
 
@@ -118,6 +134,16 @@ impl Options {
         self.model.as_deref()
     }
 
+    /// How hard the model should think, where the user has said so.
+    pub(crate) fn effort(&self) -> Option<Effort> {
+        self.effort
+    }
+
+    /// The agent that can be told how hard to think, if the one that answers can.
+    fn thinker(&self) -> Option<&str> {
+        self.model().filter(|model| self.thinkers.iter().any(|thinker| thinker == model))
+    }
+
     /// What the user set, as stored.
     pub(crate) fn stored(&self) -> &Map<String, Value> {
         &self.stored
@@ -146,6 +172,16 @@ impl Options {
             },
         });
         let routing = self.routing.as_ref().map(routing_option);
+        let level = self.thinker().map(|agent| ConfigOption {
+            id: THOUGHT_LEVEL.to_owned(),
+            name: format!("Reasoning · {agent}"),
+            description: Some("How hard the model thinks; takes effect with the next turn".to_owned()),
+            category: Some(OptionCategory::ThoughtLevel),
+            kind: OptionKind::Select {
+                current: self.effort.map_or(DEFAULT, Effort::id).to_owned(),
+                choices: levels(),
+            },
+        });
         let think = ConfigOption {
             id: THINK.to_owned(),
             name: "Show reasoning".to_owned(),
@@ -153,7 +189,7 @@ impl Options {
             category: Some(OptionCategory::ThoughtLevel),
             kind: OptionKind::Toggle { current: self.think },
         };
-        [Some(mode), model, routing, Some(think)].into_iter().flatten().collect()
+        [Some(mode), model, level, routing, Some(think)].into_iter().flatten().collect()
     }
 
     /// Shows or hides reasoning and returns everything that is to be stored.
@@ -166,6 +202,9 @@ impl Options {
     /// Chooses the agent that answers and returns everything that is to be stored.
     pub(crate) fn set_model(&mut self, name: String) -> Map<String, Value> {
         self.stored.insert(MODEL.to_owned(), name.clone().into());
+        if self.model.as_ref() != Some(&name) {
+            self.effort = None;
+        }
         self.model = Some(name);
         self.stored.clone()
     }
@@ -187,7 +226,18 @@ impl Options {
                     let names: Vec<&str> = self.models.iter().map(|choice| choice.value.as_str()).collect();
                     return Err(bad(format!("value: no model `{name}`; there is {}", names.join(", "))));
                 }
+                if self.model.as_ref() != Some(name) {
+                    self.effort = None;
+                }
                 self.model = Some(name.clone());
+            }
+            (THOUGHT_LEVEL, OptionInput::Choice(word)) if self.thinker().is_some() => {
+                self.effort = level(word)?;
+                return Ok(self.stored.clone());
+            }
+            (THOUGHT_LEVEL, OptionInput::Toggle(_)) if self.thinker().is_some() => {
+                let message = "value: `thought_level` takes one of its values, not true or false";
+                return Err(bad(message.to_owned()));
             }
             (MODEL, OptionInput::Toggle(_)) if !self.models.is_empty() => {
                 return Err(bad("value: `model` takes one of its values, not true or false".to_owned()));
@@ -255,6 +305,41 @@ fn wanted(input: &OptionInput) -> Result<Option<Target>, ServerError> {
     let targets = [None, Some(Target::Primary), Some(Target::Escalation)];
     let found = targets.into_iter().find(|target| target.map_or(AUTO, Target::as_str) == word);
     found.ok_or_else(|| bad(format!("value: `routing` is auto, primary or escalation, not `{word}`")))
+}
+
+/// The values of `thought_level`.
+fn levels() -> Vec<Choice> {
+    let default = Choice {
+        value: DEFAULT.to_owned(),
+        name: "Default".to_owned(),
+        description: Some("As configured, else as the model does".to_owned()),
+    };
+    let level = |level: Effort| Choice {
+        value: level.id().to_owned(),
+        name: match level {
+            Effort::None => "None",
+            Effort::Minimal => "Minimal",
+            Effort::Low => "Low",
+            Effort::Medium => "Medium",
+            Effort::High => "High",
+            Effort::XHigh => "Very high",
+            Effort::Max => "Maximum",
+        }
+        .to_owned(),
+        description: None,
+    };
+    std::iter::once(default).chain(LEVELS.map(level)).collect()
+}
+
+fn level(word: &str) -> Result<Option<Effort>, ServerError> {
+    if word == DEFAULT {
+        return Ok(None);
+    }
+    let level = LEVELS.into_iter().find(|level| level.id() == word);
+    level.map(Some).ok_or_else(|| {
+        let words = LEVELS.map(Effort::id).join(", ");
+        bad(format!("value: no thought level `{word}`; there is {DEFAULT}, {words}"))
+    })
 }
 
 fn mode(id: &str) -> Result<Mode, ServerError> {

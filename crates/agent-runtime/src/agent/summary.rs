@@ -41,7 +41,7 @@ pub(super) async fn write(
     let request = ModelRequest {
         system: TASK.to_owned(),
         messages: vec![ModelMessage::User(vec![Content::text(question)])],
-        tools: Vec::new(),
+        ..ModelRequest::default()
     };
     let (mut text, mut usage) = (String::new(), None);
     let collected = waits.within(collect(provider, request, (&mut text, &mut usage))).await?;

@@ -119,6 +119,7 @@ impl<'a> Turn<'a> {
             system: self.system.clone(),
             messages: self.messages.clone(),
             tools: self.tools.clone(),
+            effort: self.input.effort,
         };
         let listener = Listener {
             provider: &*self.agent.provider,

@@ -29,6 +29,7 @@ async fn ask(cwd: &Path, prompt: &str) -> (Vec<String>, Vec<String>) {
         permissions: Permissions::default(),
         show_thoughts: false,
         handover: None,
+        effort: None,
     };
     let (mut said, mut rows) = (Vec::new(), Vec::new());
     let listen = async {
@@ -136,6 +137,7 @@ fn without_tools_it_still_says_how_to_get_a_model() {
         system: String::new(),
         messages: vec![ModelMessage::User(vec![Content::text("hi")])],
         tools: Vec::new(),
+        ..ModelRequest::default()
     };
     let Reply { text, calls } = reply(&request);
     assert!(calls.is_empty());

@@ -10,25 +10,37 @@ use serde_json::{Map, Value, json};
 use super::content::Part;
 use super::history::Said;
 use super::learn::{IMAGES, TOOLS};
-use crate::provider::ToolSchema;
+use crate::provider::{Effort, ToolSchema};
 
-/// The name of the optional part.
+/// The names of the optional parts.
 pub(super) const TEMPERATURE: &str = "temperature";
+pub(super) const TOP_P: &str = "top_p";
+
+/// How a model chooses among likely words. Sent only as far as it is set; a model that refuses it is spared.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sampling {
+    /// 0 is always the likeliest word.
+    pub temperature: Option<f64>,
+    /// The share of likely words that are chosen from.
+    pub top_p: Option<f64>,
+}
 
 /// What an agent adds to every request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Extras {
     pub(super) model: Option<String>,
     pub(super) temperature: Option<f64>,
+    pub(super) top_p: Option<f64>,
     /// Further members of the body.
     pub(super) members: Map<String, Value>,
 }
 
 impl Extras {
     /// The configured values; a blank model is none.
-    pub(super) fn new(model: Option<&str>, temperature: Option<f64>, members: &Map<String, Value>) -> Self {
+    pub(super) fn new(model: Option<&str>, sampling: Sampling, members: &Map<String, Value>) -> Self {
         let model = model.filter(|model| !model.trim().is_empty()).map(str::to_owned);
-        Self { model, temperature, members: members.clone() }
+        let Sampling { temperature, top_p } = sampling;
+        Self { model, temperature, top_p, members: members.clone() }
     }
 }
 
@@ -65,11 +77,12 @@ impl<'a> Options<'a> {
             Said::User(parts) => parts.iter().any(Part::is_image),
             Said::Model { .. } | Said::Result { .. } => false,
         };
-        let has_temperature = self.extras.temperature.is_some();
+        let Extras { temperature, top_p, .. } = self.extras;
         let parts = [
             (TOOLS, !tools.is_empty()),
             (IMAGES, said.iter().any(has_image)),
-            (TEMPERATURE, has_temperature && self.keeps(TEMPERATURE)),
+            (TEMPERATURE, temperature.is_some() && self.keeps(TEMPERATURE)),
+            (TOP_P, top_p.is_some() && self.keeps(TOP_P)),
         ];
         let parts = parts.into_iter().filter(|(_, is_sent)| *is_sent).map(|(name, _)| name);
         let own = own.iter().copied().filter(|name| self.keeps(name));
@@ -77,14 +90,20 @@ impl<'a> Options<'a> {
         parts.chain(own).map(str::to_owned).chain(members).collect()
     }
 
-    /// Writes the temperature, where it `may_vary`, and configured members into a body.
+    /// Writes the sampling, where it `may_vary`, and configured members into a body.
     pub(super) fn write<M: SerializeMap>(self, body: &mut M, may_vary: bool) -> Result<(), M::Error> {
-        let temperature = self.extras.temperature.filter(|_| may_vary && self.keeps(TEMPERATURE));
-        if let Some(temperature) = temperature {
-            body.serialize_entry(TEMPERATURE, &temperature)?;
+        for (name, value) in [(TEMPERATURE, self.extras.temperature), (TOP_P, self.extras.top_p)] {
+            if let Some(value) = value.filter(|_| may_vary && self.keeps(name)) {
+                body.serialize_entry(name, &value)?;
+            }
         }
         self.members().try_for_each(|(name, value)| body.serialize_entry(name, value))
     }
+}
+
+/// The optional part `name` with this effort: a server may know the part and refuse the value.
+pub(super) fn part_of(name: &str, effort: Effort) -> String {
+    format!("{name}={}", effort.id())
 }
 
 /// A tool in the form of a function.

@@ -38,7 +38,8 @@ pub(super) fn refused<'s, S: AsRef<str>>(status: u16, message: &str, sent: &'s [
             ["image", "images", "vision", "multimodal", "image_url"].iter().any(|w| has_word(&message, w))
         }
         INCLUDE if message.contains("encrypted content") => true,
-        _ => status != 500 && has_word(&message, part),
+        // A part that is refused for its value carries it.
+        _ => status != 500 && has_word(&message, part.split('=').next().unwrap_or(part)),
     };
     // A refusal that names several is about the most particular one; tools come last.
     let by_name = |part: &&str| !matches!(*part, TOOLS | IMAGES);

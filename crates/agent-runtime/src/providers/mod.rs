@@ -17,6 +17,8 @@ mod numbers;
 mod objects;
 pub mod openai_chat;
 pub mod openai_responses;
+#[cfg(test)]
+mod params_tests;
 mod reader;
 mod reading;
 pub mod sse;
@@ -25,6 +27,8 @@ pub(crate) mod stream_table;
 mod surrogates;
 #[cfg(test)]
 mod testing;
+
+pub use extras::Sampling;
 
 // One mock serves this crate's tests and those that cross crates.
 #[cfg(test)]

@@ -111,7 +111,7 @@ pub(super) fn tool(name: &str) -> ToolSchema {
 }
 
 pub(super) fn ask(text: &str) -> ModelRequest {
-    ModelRequest { system: "Be brief.".to_owned(), messages: vec![user(text)], tools: Vec::new() }
+    ModelRequest { system: "Be brief.".to_owned(), messages: vec![user(text)], ..ModelRequest::default() }
 }
 
 pub(super) async fn all(

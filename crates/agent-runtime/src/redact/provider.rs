@@ -95,6 +95,7 @@ impl Provider for Redacting {
             system: self.hide(request.system),
             messages: request.messages.into_iter().map(|message| self.message(message)).collect(),
             tools: request.tools,
+            effort: request.effort,
         };
         self.inner.stream(request).await
     }

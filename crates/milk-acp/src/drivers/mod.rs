@@ -148,6 +148,8 @@ pub struct SessionSettings {
     pub model: Option<String>,
     /// The second agent, where there is one.
     pub routing: Option<Routing>,
+    /// The agents whose models are known to think, so that one can say how hard.
+    pub thinkers: Vec<String>,
     /// What is wrong with the configuration; shown once.
     pub warnings: Vec<String>,
 }
@@ -164,6 +166,7 @@ impl Default for SessionSettings {
             models: Vec::new(),
             model: None,
             routing: None,
+            thinkers: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -179,7 +179,9 @@ impl Routed<'_> {
         let (handover, history) = briefing(&self.input.history, target, &self.desk.routing, self.desk.fresh);
         let Handover { brief, present, .. } = told;
         let handover = Some(Handover { brief, present, ..handover });
-        let input = TurnInput { history, handover, ..self.input.clone() };
+        // It was said to the primary agent's model.
+        let effort = self.input.effort.filter(|_| target == Target::Primary);
+        let input = TurnInput { history, handover, effort, ..self.input.clone() };
         let driven = driver.drive(input, io.clone()).await;
         if io.has_answered() {
             *last = Some(target.to_string());

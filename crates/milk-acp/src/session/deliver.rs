@@ -160,6 +160,7 @@ impl Actor {
             },
             model: self.options.model().map(str::to_owned),
             desk: None,
+            effort: self.options.effort(),
             unsaved: self.journal.unsaved().to_vec(),
             store: Arc::clone(&self.shared.store),
             drivers: Arc::clone(&self.drivers),

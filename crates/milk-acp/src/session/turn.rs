@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agent_runtime::driver::{Compacted, Permissions, TurnEnd, TurnError, TurnInput};
 use agent_runtime::io::{Interrupted, TurnIo, TurnSignal, TurnSignals};
+use agent_runtime::provider::Effort;
 use async_trait::async_trait;
 use session_model::source::Ids;
 use session_model::{
@@ -43,6 +44,8 @@ pub(crate) struct TurnPlan {
     pub(crate) model: Option<String>,
     /// The second agent, where there is one.
     pub(crate) desk: Option<Desk>,
+    /// How hard the model should think, where the user has said so.
+    pub(crate) effort: Option<Effort>,
     /// Finished items that are not in the store.
     pub(crate) unsaved: Vec<Entry>,
     pub(crate) store: Arc<dyn SessionStore>,
@@ -62,6 +65,7 @@ impl TurnPlan {
             permissions: self.permissions.clone(),
             show_thoughts: true,
             handover: None,
+            effort: self.effort,
         }
     }
 }

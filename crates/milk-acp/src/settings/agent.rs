@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::request::RequestSettings;
+
 /// A text that is never shown. Spaces and line ends around it are not part of it.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "String")]
@@ -91,6 +93,9 @@ pub struct AgentSettings {
     pub add_dirs: Vec<String>,
     /// Its own settings.
     pub settings: Map<String, Value>,
+    /// What is added to every request to its model.
+    #[serde(flatten)]
+    pub request: RequestSettings,
     /// Its own limits.
     pub limits: Limits,
 }
@@ -106,6 +111,17 @@ impl AgentSettings {
     #[must_use]
     pub fn api(&self) -> ApiFormat {
         if self.kind() == ProviderKind::Anthropic { ApiFormat::Messages } else { self.api_format }
+    }
+
+    /// Whether its model is known to think, so that one can say how hard: it is configured, or its API is of models
+    /// that do. Nobody is asked.
+    #[must_use]
+    pub fn thinks(&self) -> bool {
+        let by_api = match self.api() {
+            ApiFormat::Responses | ApiFormat::Messages => true,
+            ApiFormat::ChatCompletions => self.request.thinking_budget.is_some(),
+        };
+        self.kind().is_http() && by_api
     }
 
     /// How the agent is talked to.

@@ -8,7 +8,7 @@ use agent_runtime::agent::Limits;
 use agent_runtime::offline::Offline;
 use agent_runtime::prompt::{PromptRole, PromptTier as RuntimeTier, SystemPrompt};
 use agent_runtime::provider::{Provider, ProviderError};
-use agent_runtime::providers::anthropic::{Anthropic, AnthropicConfig};
+use agent_runtime::providers::anthropic::{Anthropic, AnthropicConfig, MAX_TOKENS};
 use agent_runtime::providers::auth::Auth;
 use agent_runtime::providers::http::{HttpClients, TlsOptions};
 use agent_runtime::providers::link::ServerConfig;
@@ -42,10 +42,19 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
             ApiFormat::Responses => Ok(Arc::new(OpenAiResponses::new(OpenAiResponsesConfig {
                 model: given(&endpoint.model),
                 context_window: endpoint.context_window,
+                max_tokens: endpoint.request.limit(),
+                thinking: endpoint.request.thinking_budget,
+                sampling: endpoint.request.sampling(),
+                extra: endpoint.request.extra.clone(),
                 ..OpenAiResponsesConfig::new(server_config(endpoint, clients))
             }))),
             ApiFormat::Messages => Ok(Arc::new(Anthropic::new(AnthropicConfig {
                 context_window: endpoint.context_window,
+                max_tokens: endpoint.request.limit().unwrap_or(MAX_TOKENS),
+                thinking: endpoint.request.thinking_budget,
+                sampling: endpoint.request.sampling(),
+                prompt_caching: endpoint.request.prompt_caching.unwrap_or(true),
+                extra: endpoint.request.extra.clone(),
                 ..AnthropicConfig::new(server_config(endpoint, clients), &endpoint.model)
             }))),
         },
@@ -90,6 +99,10 @@ pub fn chat_config(endpoint: &EndpointSpec, clients: &HttpClients) -> OpenAiChat
         auth: auth(&endpoint.credential),
         tls: tls(endpoint),
         context_window: endpoint.context_window,
+        max_tokens: endpoint.request.limit(),
+        thinking: endpoint.request.thinking_budget,
+        sampling: endpoint.request.sampling(),
+        extra: endpoint.request.extra.clone(),
         clients: clients.clone(),
         ..OpenAiChatConfig::new(&endpoint.name, &endpoint.url)
     }
@@ -142,7 +155,7 @@ pub(super) fn tools_of(all: &ToolRegistry, agent: Option<&AgentSettings>) -> Too
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader, Write};
+    use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpListener;
 
     use agent_runtime::provider::{ModelMessage, ModelRequest};
@@ -153,7 +166,7 @@ mod tests {
     use super::build_provider;
     use crate::settings::{Settings, choose};
 
-    /// The first line of the request that the agent of `document` sends to `server`, which refuses it.
+    /// The request that the agent of `document` sends to `server`, which refuses it.
     fn asked(server: TcpListener, document: &Value, key: Option<&str>) -> String {
         let settings = Settings::from_document(document.as_object().unwrap().clone()).unwrap();
         let lookup = |name: &str| key.filter(|_| name == "KEY").map(str::to_owned);
@@ -166,12 +179,17 @@ mod tests {
             while !lines.ends_with("\r\n\r\n") {
                 reader.read_line(&mut lines).unwrap();
             }
+            let length = lines.to_lowercase().split_once("content-length: ").unwrap().1.to_owned();
+            let mut body = vec![0; length.lines().next().unwrap().parse().unwrap()];
+            reader.read_exact(&mut body).unwrap();
+            lines.push_str(&String::from_utf8(body).unwrap());
             let refusal = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
             reader.get_mut().write_all(refusal).unwrap();
             lines
         });
         let messages = vec![ModelMessage::User(vec![Content::text("hi")])];
-        let request = ModelRequest { system: String::new(), messages, tools: Vec::new() };
+        let request =
+            ModelRequest { system: String::new(), messages, tools: Vec::new(), ..ModelRequest::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(provider.stream(request)).err().unwrap();
         heard.join().unwrap()
@@ -193,6 +211,38 @@ mod tests {
             let heard = asked(server, &json!({"agents": [agent]}), Some("k"));
             assert!(heard.starts_with(&format!("POST {place} HTTP/1.1")), "{members}: {heard}");
             assert!(heard.contains(proof), "{members}: {heard}");
+        }
+    }
+
+    #[test]
+    fn what_is_configured_for_requests_reaches_every_api() {
+        let request =
+            json!({"max_tokens": 500, "top_p": 0.5, "thinking_budget": "low", "extra": {"top_k": 3}});
+        for (api, expected) in [
+            (
+                "chat_completions",
+                json!({"max_tokens": 500, "top_p": 0.5, "reasoning_effort": "low", "top_k": 3}),
+            ),
+            (
+                "responses",
+                json!({"max_output_tokens": 500, "top_p": 0.5, "top_k": 3,
+                    "reasoning": {"effort": "low", "summary": "auto"}}),
+            ),
+            (
+                "messages",
+                json!({"max_tokens": 5120, "top_k": 3, "thinking": {"type": "enabled", "budget_tokens": 4096}}),
+            ),
+        ] {
+            let server = TcpListener::bind("127.0.0.1:0").unwrap();
+            let url = format!("http://{}", server.local_addr().unwrap());
+            let mut agent = json!({"name": "a", "url": url, "model": "m", "api_format": api});
+            agent.as_object_mut().unwrap().extend(request.as_object().unwrap().clone());
+            let heard = asked(server, &json!({"agents": [agent]}), None);
+            let (_, body) = heard.split_once("\r\n\r\n").unwrap();
+            let body: Value = serde_json::from_str(body).unwrap();
+            for (name, value) in expected.as_object().unwrap() {
+                assert_eq!(&body[name], value, "{api}: {name} in {body}");
+            }
         }
     }
 }

@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
+use agent_runtime::provider::Effort;
 use serde_json::{Map, Value};
 
+use super::request::thinking_of;
 use super::warning::Warning;
 
 /// The type of a member.
@@ -12,6 +14,9 @@ use super::warning::Warning;
 enum Kind {
     Bool,
     Int,
+    Number,
+    /// How much a model thinks: a word or a number of tokens.
+    Thinking,
     Text,
     Texts,
     TextMap,
@@ -37,6 +42,12 @@ const AGENT: &[Key] = &[
     ("tls_ca_cert", Kind::Text),
     ("run_cmd", Kind::Text),
     ("context_window_tokens", Kind::Int),
+    ("max_tokens", Kind::Int),
+    ("temperature", Kind::Number),
+    ("top_p", Kind::Number),
+    ("thinking_budget", Kind::Thinking),
+    ("prompt_caching", Kind::Bool),
+    ("extra", Kind::Object(&[])),
     ("system_prompt_tier", Kind::Word(&["", "minimal", "standard", "full"])),
     ("prompt", Kind::Text),
     ("prompt_file", Kind::Text),
@@ -156,6 +167,12 @@ impl Check<'_> {
         match kind {
             Kind::Bool => self.expect(value.is_boolean(), value, "true or false", path),
             Kind::Int => self.expect(value.is_i64(), value, "a whole number", path),
+            Kind::Number => self.expect(value.is_number(), value, "a number", path),
+            Kind::Thinking => {
+                let words = Effort::ALL.map(Effort::id).join(", ");
+                let expected = format!("a number of tokens or one of {words}");
+                self.expect(thinking_of(value).is_some(), value, &expected, path)
+            }
             Kind::Text => self.expect(value.is_string(), value, "a string", path),
             Kind::Word(words) => self.word(value, words, path),
             Kind::Texts => self.list(value, Kind::Text, "a list of strings", path),

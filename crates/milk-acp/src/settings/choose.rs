@@ -12,6 +12,7 @@ use super::agent::{AgentSettings, ApiFormat, ProviderKind, Secret};
 use super::external;
 use super::known::{ANTHROPIC_URL, KNOWN_SERVICES, KnownService};
 use super::redact::variable_of;
+use super::request::RequestSettings;
 use super::view::Settings;
 use crate::colleague::ColleagueConfig;
 
@@ -88,6 +89,8 @@ pub struct EndpointSpec {
     pub tls_ca_cert: Option<PathBuf>,
     /// Tokens the model can hold, where known.
     pub context_window: Option<u64>,
+    /// What is added to every request.
+    pub request: RequestSettings,
 }
 
 /// What proves who we are.
@@ -244,6 +247,7 @@ fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Endpoin
         tls_skip_verify: agent.tls_skip_verify,
         tls_ca_cert: (!agent.tls_ca_cert.is_empty()).then(|| PathBuf::from(&agent.tls_ca_cert)),
         context_window: u64::try_from(agent.context_window_tokens).ok().filter(|tokens| *tokens > 0),
+        request: agent.request.clone(),
         ..plain(&agent.name, url, agent.model.trim(), credential)
     })
 }
@@ -278,6 +282,7 @@ fn plain(name: &str, url: &str, model: &str, credential: Credential) -> Endpoint
         tls_skip_verify: false,
         tls_ca_cert: None,
         context_window: None,
+        request: RequestSettings::default(),
     }
 }
 

@@ -33,7 +33,7 @@ impl ModelClassifier {
 
     async fn answer(&self, prompt: &str) -> Option<String> {
         let messages = vec![ModelMessage::User(vec![Content::text(format!("{QUESTION}\n\n{prompt}"))])];
-        let request = ModelRequest { system: String::new(), messages, tools: Vec::new() };
+        let request = ModelRequest { messages, ..ModelRequest::default() };
         let mut stream = match self.0.stream(request).await {
             Ok(stream) => stream,
             Err(error) => {

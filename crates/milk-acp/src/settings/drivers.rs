@@ -430,6 +430,7 @@ fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettin
         models,
         model: None,
         routing: None,
+        thinkers: settings.agents.iter().filter(|agent| agent.thinks()).map(|a| a.name.clone()).collect(),
         warnings,
     }
 }

@@ -19,6 +19,7 @@ mod load;
 mod merge;
 mod redact;
 mod redaction;
+mod request;
 mod rules;
 mod trust;
 mod validate;

@@ -138,6 +138,7 @@ impl Rig {
             permissions: self.permissions,
             show_thoughts: self.show_thoughts,
             handover: None,
+            effort: None,
         };
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });

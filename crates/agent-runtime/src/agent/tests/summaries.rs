@@ -60,6 +60,7 @@ fn input(history: Vec<Entry>, prompt: &str) -> TurnInput {
         permissions: Permissions::default(),
         show_thoughts: true,
         handover: None,
+        effort: None,
     }
 }
 

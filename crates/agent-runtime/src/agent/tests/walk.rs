@@ -200,6 +200,7 @@ impl Walk {
             permissions: Permissions::default(),
             show_thoughts: self.dice.chance(2),
             handover: None,
+            effort: None,
         };
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });

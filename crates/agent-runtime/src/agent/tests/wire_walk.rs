@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 
 use super::walk::Walk;
-use crate::provider::Provider;
+use crate::provider::{Effort, Provider, Thinking};
 use crate::providers::anthropic::{Anthropic, AnthropicConfig};
 use crate::providers::link::ServerConfig;
 use crate::providers::mock_openai::{MockOpenAi, Reply};
@@ -131,7 +131,7 @@ async fn every_messages_request_of_a_thousand_troubled_turns_is_accepted() {
     walk(encode::messages, |server, dice| {
         Arc::new(Anthropic::new(AnthropicConfig {
             context_window: Some(window(dice)),
-            thinking_budget: dice.chance(2).then_some(2_000),
+            thinking: dice.chance(2).then_some(Thinking::Budget(2_000)),
             ..AnthropicConfig::new(server, "m")
         }))
     })
@@ -143,7 +143,7 @@ async fn every_responses_request_of_a_thousand_troubled_turns_is_accepted() {
     walk(encode::responses, |server, dice| {
         Arc::new(OpenAiResponses::new(OpenAiResponsesConfig {
             context_window: Some(window(dice)),
-            effort: dice.chance(2).then(|| "low".to_owned()),
+            thinking: dice.chance(2).then_some(Thinking::Effort(Effort::Low)),
             ..OpenAiResponsesConfig::new(server)
         }))
     })

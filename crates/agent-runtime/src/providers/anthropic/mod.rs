@@ -20,10 +20,10 @@ use reqwest::header::HeaderName;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::MessagesAnswer;
-use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
+use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo, Thinking};
 use crate::providers::arguments::CallIds;
 use crate::providers::auth::Secret;
-use crate::providers::extras::{Extras, Options};
+use crate::providers::extras::{Extras, Options, Sampling};
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 use crate::providers::reader::Reader;
 
@@ -45,12 +45,13 @@ pub struct AnthropicConfig {
     pub context_window: Option<u64>,
     /// See [`MAX_TOKENS`].
     pub max_tokens: u64,
-    /// Tokens the model may think with; it does not think otherwise. Other ways to think go into `extra`.
-    pub thinking_budget: Option<u64>,
+    /// How much the model may think where a request does not say; it does not think otherwise. Other ways to think go
+    /// into `extra`.
+    pub thinking: Option<Thinking>,
     /// Whether the server is told which beginnings of requests to keep.
     pub prompt_caching: bool,
-    /// Sent only when set, and never to a model that thinks.
-    pub temperature: Option<f64>,
+    /// How it chooses its words; never sent to a model that thinks.
+    pub sampling: Sampling,
     /// Further members of the request's body.
     pub extra: Map<String, Value>,
 }
@@ -64,9 +65,9 @@ impl AnthropicConfig {
             model: model.into(),
             context_window: None,
             max_tokens: MAX_TOKENS,
-            thinking_budget: None,
+            thinking: None,
             prompt_caching: true,
-            temperature: None,
+            sampling: Sampling::default(),
             extra: Map::new(),
         }
     }
@@ -82,8 +83,10 @@ struct Inner {
     extras: Extras,
     ids: Arc<CallIds>,
     context_window: Option<u64>,
-    max_tokens: AtomicU64,
-    thinking_budget: Option<u64>,
+    max_tokens: u64,
+    /// The most tokens that the model allows an answer, reasoning included, as far as it has said.
+    allowed: AtomicU64,
+    thinking: Option<Thinking>,
     prompt_caching: bool,
 }
 
@@ -91,14 +94,15 @@ impl Anthropic {
     /// Sets up; checks nothing yet.
     #[must_use]
     pub fn new(config: AnthropicConfig) -> Self {
-        let extras = Extras::new(Some(&config.model), config.temperature, &config.extra);
+        let extras = Extras::new(Some(&config.model), config.sampling, &config.extra);
         Self(Arc::new(Inner {
             link: Link::new(config.server, &API),
             extras,
             ids: Arc::default(),
             context_window: config.context_window,
-            max_tokens: config.max_tokens.into(),
-            thinking_budget: config.thinking_budget,
+            max_tokens: config.max_tokens,
+            allowed: AtomicU64::new(u64::MAX),
+            thinking: config.thinking,
             prompt_caching: config.prompt_caching,
         }))
     }
@@ -138,11 +142,13 @@ impl Question for Ask<'_> {
     type Answer = MessagesAnswer;
 
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
-        let Inner { extras, thinking_budget, prompt_caching, .. } = self.inner;
+        let Inner { extras, max_tokens, allowed, thinking, prompt_caching, .. } = self.inner;
+        let thinking = self.request.effort.map(Thinking::Effort).or(*thinking);
         let options = Options { extras, without, ours: request::OURS };
         let own = request::Own {
-            max_tokens: self.inner.max_tokens.load(Ordering::Relaxed),
-            thinking_budget: *thinking_budget,
+            max_tokens: *max_tokens,
+            allowed: allowed.load(Ordering::Relaxed),
+            thinking_budget: thinking.and_then(Thinking::budget),
             prompt_caching: *prompt_caching,
         };
         let body = request::Body::new(self.request, options, own);
@@ -150,10 +156,10 @@ impl Question for Ask<'_> {
     }
 
     fn learn(&self, status: u16, message: &str) -> bool {
-        let before = self.inner.max_tokens.load(Ordering::Relaxed);
+        let before = self.inner.allowed.load(Ordering::Relaxed);
         let allowed = if status == 400 { allowed_tokens(message) } else { None };
         let Some(allowed) = allowed.filter(|allowed| (1..before).contains(allowed)) else { return false };
-        self.inner.max_tokens.store(allowed, Ordering::Relaxed);
+        self.inner.allowed.store(allowed, Ordering::Relaxed);
         tracing::info!(allowed, "the model allows fewer tokens an answer");
         true
     }

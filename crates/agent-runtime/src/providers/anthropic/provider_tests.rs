@@ -65,7 +65,7 @@ async fn a_request_is_worded_as_the_server_takes_it() {
     let provider = with(&mock, |config| {
         config.server.auth = Auth::Key("sk-ant-api03-1\n".into());
         config.server.headers.insert("anthropic-beta".to_owned(), "x".to_owned());
-        config.temperature = Some(0.2);
+        config.sampling.temperature = Some(0.2);
         config.extra.insert("top_k".to_owned(), json!(5));
         config.extra.insert("stream".to_owned(), json!(false));
     });
@@ -104,7 +104,12 @@ async fn strict_servers_take_any_history() {
     for tools in [vec![tool("read")], Vec::new()] {
         for messages in odd_histories() {
             let shown = format!("{messages:?}");
-            let request = ModelRequest { system: "s".to_owned(), messages, tools: tools.clone() };
+            let request = ModelRequest {
+                system: "s".to_owned(),
+                messages,
+                tools: tools.clone(),
+                ..ModelRequest::default()
+            };
             all(&provider, request).await.unwrap_or_else(|error| panic!("{error} for {shown}"));
         }
     }
@@ -120,10 +125,15 @@ async fn signed_reasoning_goes_back_with_the_results_as_it_came() {
     let kept = vec![signed, hidden];
     let messages =
         vec![user("a"), ModelMessage::Assistant { text: "look".to_owned(), calls, kept }, result("x", "1")];
-    let request = ModelRequest { system: String::new(), messages, tools: vec![tool("read")] };
+    let request = ModelRequest {
+        system: String::new(),
+        messages,
+        tools: vec![tool("read")],
+        ..ModelRequest::default()
+    };
     let thinks = with(&mock, |config| {
-        config.thinking_budget = Some(20_000);
-        config.temperature = Some(0.5);
+        config.thinking = Some(Thinking::Budget(20_000));
+        config.sampling.temperature = Some(0.5);
         config.prompt_caching = false;
     });
     all(&thinks, request.clone()).await.unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::provider::{ModelRequest, ToolSchema};
 use crate::providers::content::Part;
-use crate::providers::extras::{Options, TEMPERATURE, parameters};
+use crate::providers::extras::{Options, TEMPERATURE, TOP_P, parameters};
 use crate::providers::history::{self, Abilities, Said};
 use crate::providers::learn::IMAGES;
 
@@ -21,6 +21,9 @@ const THINKING: &str = "thinking";
 /// Tokens left for the answer itself where a configured thinking budget would take them all.
 const LEAST_ANSWER: u64 = 1_024;
 
+/// The least that the API takes for a thinking budget.
+const LEAST_THINKING: u64 = 1_024;
+
 /// How many of the newest user's messages are marked as beginnings worth keeping: what is new in this request,
 /// and what was new in the last one, which the server has.
 const MARKED_MESSAGES: usize = 2;
@@ -29,6 +32,8 @@ const MARKED_MESSAGES: usize = 2;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Own {
     pub(super) max_tokens: u64,
+    /// The most that the model allows.
+    pub(super) allowed: u64,
     pub(super) thinking_budget: Option<u64>,
     pub(super) prompt_caching: bool,
 }
@@ -57,7 +62,7 @@ impl<'a> Body<'a> {
     pub(super) fn optional(&self) -> Vec<String> {
         let mut names = self.options.names(self.tools, &self.said, &[]);
         if self.thinks() {
-            names.retain(|name| name != TEMPERATURE);
+            names.retain(|name| name != TEMPERATURE && name != TOP_P);
         }
         let own = [(CACHE_CONTROL, self.marks()), (THINKING, self.thinking().is_some())];
         names.extend(own.into_iter().filter(|(_, is_sent)| *is_sent).map(|(name, _)| name.to_owned()));
@@ -69,7 +74,15 @@ impl<'a> Body<'a> {
     }
 
     fn thinking(&self) -> Option<u64> {
-        self.own.thinking_budget.filter(|_| self.options.keeps(THINKING))
+        let room = self.own.allowed.saturating_sub(LEAST_ANSWER);
+        let budget = self.own.thinking_budget.filter(|_| self.options.keeps(THINKING))?;
+        (room >= LEAST_THINKING).then(|| budget.max(LEAST_THINKING).min(room))
+    }
+
+    fn most(&self) -> u64 {
+        let most = self.own.max_tokens;
+        let most = self.thinking().map_or(most, |budget| most.max(budget.saturating_add(LEAST_ANSWER)));
+        most.min(self.own.allowed)
     }
 
     /// Whether the model thinks, by our word or by a configured member.
@@ -137,9 +150,7 @@ impl Serialize for Body<'_> {
         let mut body = serializer.serialize_map(None)?;
         body.serialize_entry("model", &self.options.extras.model)?;
         if self.options.keeps("max_tokens") {
-            let most = self.own.max_tokens;
-            let most = self.thinking().map_or(most, |budget| most.max(budget.saturating_add(LEAST_ANSWER)));
-            body.serialize_entry("max_tokens", &most)?;
+            body.serialize_entry("max_tokens", &self.most())?;
         }
         if !self.tools.is_empty() {
             body.serialize_entry("tools", &self.tools())?;

@@ -28,11 +28,11 @@ use serde_json::{Map, Value};
 
 pub(super) use self::stream::ChatAnswer;
 pub use self::stream::ChatStream;
-use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
+use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo, Thinking};
 use crate::providers::arguments::CallIds;
 use crate::providers::auth::Auth;
 pub use crate::providers::error::Failure;
-use crate::providers::extras::{Extras, Options};
+use crate::providers::extras::{Extras, Options, Sampling};
 use crate::providers::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions};
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 pub use crate::providers::link::{IDLE_TIMEOUT, RETRIES};
@@ -60,8 +60,12 @@ pub struct OpenAiChatConfig {
     pub tls: TlsOptions,
     /// Tokens the model can hold, where known.
     pub context_window: Option<u64>,
-    /// Sent only when set.
-    pub temperature: Option<f64>,
+    /// How it chooses its words.
+    pub sampling: Sampling,
+    /// Tokens an answer may have; the server's default when there is none.
+    pub max_tokens: Option<u64>,
+    /// How much the model thinks where a request does not say; the server's default when there is none.
+    pub thinking: Option<Thinking>,
     /// Further members of the request's body.
     pub extra: Map<String, Value>,
     /// Whether tool calls written into the text are taken for calls.
@@ -89,7 +93,9 @@ impl OpenAiChatConfig {
             auth: Auth::None,
             tls: TlsOptions::default(),
             context_window: None,
-            temperature: None,
+            sampling: Sampling::default(),
+            max_tokens: None,
+            thinking: None,
             extra: Map::new(),
             text_tool_calls: true,
             connect_timeout: CONNECT_TIMEOUT,
@@ -111,16 +117,20 @@ struct Inner {
     ids: Arc<CallIds>,
     context_window: Option<u64>,
     text_tool_calls: bool,
+    max_tokens: Option<u64>,
+    thinking: Option<Thinking>,
     /// The server wants the model's reasoning back, as it has said.
     wants_reasoning: AtomicBool,
+    /// The server knows the limit of an answer by its newer name, as it has said.
+    counts_completion: AtomicBool,
 }
 
 impl OpenAiChat {
     /// Sets up; checks nothing yet.
     #[must_use]
     pub fn new(config: OpenAiChatConfig) -> Self {
-        let extras = Extras::new(config.model.as_deref(), config.temperature, &config.extra);
-        let OpenAiChatConfig { context_window, text_tool_calls, .. } = config;
+        let extras = Extras::new(config.model.as_deref(), config.sampling, &config.extra);
+        let OpenAiChatConfig { context_window, text_tool_calls, max_tokens, thinking, .. } = config;
         let link = Link::new(config.into_server(), &API);
         Self(Arc::new(Inner {
             link,
@@ -128,7 +138,10 @@ impl OpenAiChat {
             ids: Arc::default(),
             context_window,
             text_tool_calls,
+            max_tokens,
+            thinking,
             wants_reasoning: AtomicBool::default(),
+            counts_completion: AtomicBool::default(),
         }))
     }
 }
@@ -161,14 +174,25 @@ impl Question for Ask<'_> {
 
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
         let options = Options { extras: &self.inner.extras, without, ours: request::OURS };
-        let with_reasoning = self.inner.wants_reasoning.load(Ordering::Relaxed);
-        let body = request::Body::new(self.request, options, with_reasoning);
+        let Inner { max_tokens, thinking, wants_reasoning, counts_completion, .. } = self.inner;
+        let own = request::Own {
+            max_tokens: *max_tokens,
+            counts_completion: counts_completion.load(Ordering::Relaxed),
+            effort: self.request.effort.or(thinking.map(Thinking::effort)),
+            with_reasoning: wants_reasoning.load(Ordering::Relaxed),
+        };
+        let body = request::Body::new(self.request, options, own);
         Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
     }
 
-    /// `DeepSeek` refuses calls whose reasoning does not come back; others refuse it when it does.
+    /// `DeepSeek` refuses calls whose reasoning does not come back; others refuse it when it does. `OpenAI`'s newer
+    /// models know the limit of an answer by another name.
     fn learn(&self, status: u16, message: &str) -> bool {
         let message = message.to_lowercase();
+        if status == 400 && message.contains(request::MAX_COMPLETION_TOKENS) {
+            return self.inner.max_tokens.is_some()
+                && !self.inner.counts_completion.swap(true, Ordering::Relaxed);
+        }
         let missed = ["passed back", "pass back", "missing", "must be", "required"];
         let wanted = status == 400
             && message.contains(request::REASONING)

@@ -114,7 +114,9 @@ async fn gather(
     tools: Vec<ToolSchema>,
 ) -> Result<Answer, ProviderError> {
     let messages = vec![ModelMessage::User(vec![Content::text(text)])];
-    let mut stream = provider.stream(ModelRequest { system: String::new(), messages, tools }).await?;
+    let mut stream = provider
+        .stream(ModelRequest { system: String::new(), messages, tools, ..ModelRequest::default() })
+        .await?;
     let (mut deltas, mut reads) = (Vec::new(), 0);
     while let Some(delta) = stream.next().await {
         deltas.push(delta?);
@@ -155,7 +157,7 @@ async fn bounded(
 
 async fn ask(provider: &OpenAiChat, text: &str, tools: Vec<ToolSchema>) -> Result<Answer, ProviderError> {
     let messages = vec![ModelMessage::User(vec![Content::text(text)])];
-    let request = ModelRequest { system: String::new(), messages, tools };
+    let request = ModelRequest { system: String::new(), messages, tools, ..ModelRequest::default() };
     let mut reading = provider.0.begin(&request).await?;
     let is_event_stream = reading.is_event_stream();
     let mut deltas = Vec::new();

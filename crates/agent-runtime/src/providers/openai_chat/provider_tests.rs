@@ -50,7 +50,7 @@ async fn a_request_is_worded_as_servers_take_it() {
     mock.reply(Reply::say(&["ok"]));
     let provider = with(&mock, |config| {
         config.model = Some("m".to_owned());
-        config.temperature = Some(0.2);
+        config.sampling.temperature = Some(0.2);
         config.headers.insert("X-Title".to_owned(), "milk".to_owned());
         config.auth = Auth::Key(Secret::new("sk-1\n"));
         config.extra.insert("seed".to_owned(), json!(7));
@@ -100,7 +100,12 @@ async fn strict_servers_take_any_history() {
     let provider = provider(&mock);
     for messages in odd_histories() {
         let shown = format!("{messages:?}");
-        let request = ModelRequest { system: "s".to_owned(), messages, tools: vec![tool("read")] };
+        let request = ModelRequest {
+            system: "s".to_owned(),
+            messages,
+            tools: vec![tool("read")],
+            ..ModelRequest::default()
+        };
         all(&provider, request).await.unwrap_or_else(|error| panic!("{error} for {shown}"));
     }
 }
@@ -115,7 +120,12 @@ async fn results_go_to_their_calls_and_invalid_arguments_stay_at_home() {
         result("y", "of y"),
         result("x", "of x"),
     ];
-    let request = ModelRequest { system: String::new(), messages, tools: vec![tool("read")] };
+    let request = ModelRequest {
+        system: String::new(),
+        messages,
+        tools: vec![tool("read")],
+        ..ModelRequest::default()
+    };
     all(&provider(&mock), request).await.unwrap();
     assert_json_snapshot!(mock.chats()[0].body["messages"], @r#"
     [
@@ -493,6 +503,7 @@ async fn a_server_that_wants_the_reasoning_back_gets_it_and_no_other_does() {
         system: String::new(),
         messages: messages.to_vec(),
         tools: vec![tool("read")],
+        ..ModelRequest::default()
     };
     let deltas = all(&provider, request(&messages)).await.unwrap();
     assert!(deltas.contains(&ModelDelta::Kept(json!({"reasoning_content": "hm"}))), "{deltas:?}");

@@ -6,9 +6,9 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::provider::{ModelRequest, ToolSchema};
+use crate::provider::{Effort, ModelRequest, ToolSchema};
 use crate::providers::content::{Part, plain};
-use crate::providers::extras::{Function, Options};
+use crate::providers::extras::{Function, Options, part_of};
 use crate::providers::history::{self, Abilities, Call, Said};
 use crate::providers::learn::{IMAGES, TOOLS};
 
@@ -17,6 +17,23 @@ pub(super) const OURS: &[&str] = &["model", "messages", "tools", "stream"];
 
 /// The name of the optional part.
 const STREAM_OPTIONS: &str = "stream_options";
+
+/// The names of the limit of an answer.
+const MAX_TOKENS: &str = "max_tokens";
+pub(super) const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
+
+const EFFORT: &str = "reasoning_effort";
+
+/// What only this API has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    pub(super) max_tokens: Option<u64>,
+    /// The limit goes by its newer name.
+    pub(super) counts_completion: bool,
+    pub(super) effort: Option<Effort>,
+    /// The server wants the model's reasoning back.
+    pub(super) with_reasoning: bool,
+}
 
 /// The member in which some servers give the model's reasoning, and want it back.
 pub(super) const REASONING: &str = "reasoning_content";
@@ -28,22 +45,35 @@ pub(super) struct Body<'a> {
     system: &'a str,
     said: Vec<Said<'a>>,
     tools: &'a [ToolSchema],
-    with_reasoning: bool,
+    own: Own,
+    /// The optional part that the effort is.
+    effort: Option<String>,
 }
 
 impl<'a> Body<'a> {
-    /// Puts a request into the server's words; `with_reasoning` for a server that wants the model's reasoning back.
-    pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, with_reasoning: bool) -> Self {
+    /// Puts a request into the server's words.
+    pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: Own) -> Self {
         let can =
             Abilities { images: !options.without.contains(IMAGES), tools: !options.without.contains(TOOLS) };
         let said = history::in_order(&request.messages, can);
         let tools = options.tools(&request.tools);
-        Self { options, system: &request.system, said, tools, with_reasoning }
+        let effort = own.effort.map(|effort| part_of(EFFORT, effort));
+        let effort = effort.filter(|part| options.keeps(EFFORT) && options.keeps(part));
+        Self { options, system: &request.system, said, tools, own, effort }
     }
 
     /// The optional parts that this request has, by name.
     pub(super) fn optional(&self) -> Vec<String> {
-        self.options.names(self.tools, &self.said, &[STREAM_OPTIONS])
+        let limit = self.limit().map(|(name, _)| name);
+        let own: Vec<&str> =
+            [Some(STREAM_OPTIONS), limit, self.effort.as_deref()].into_iter().flatten().collect();
+        self.options.names(self.tools, &self.said, &own)
+    }
+
+    /// The limit of an answer, by the name that the server knows.
+    fn limit(&self) -> Option<(&'static str, u64)> {
+        let name = if self.own.counts_completion { MAX_COMPLETION_TOKENS } else { MAX_TOKENS };
+        self.own.max_tokens.filter(|_| self.options.keeps(name)).map(|most| (name, most))
     }
 }
 
@@ -53,8 +83,8 @@ impl Serialize for Body<'_> {
         if let Some(model) = &self.options.extras.model {
             body.serialize_entry("model", model)?;
         }
-        let Self { system, said, with_reasoning, .. } = self;
-        body.serialize_entry("messages", &Messages { system, said, with_reasoning: *with_reasoning })?;
+        let Self { system, said, own, .. } = self;
+        body.serialize_entry("messages", &Messages { system, said, with_reasoning: own.with_reasoning })?;
         if !self.tools.is_empty() {
             let tools: Vec<_> = self.tools.iter().map(WireTool::new).collect();
             body.serialize_entry("tools", &tools)?;
@@ -62,6 +92,12 @@ impl Serialize for Body<'_> {
         body.serialize_entry("stream", &true)?;
         if self.options.keeps(STREAM_OPTIONS) {
             body.serialize_entry(STREAM_OPTIONS, &json!({"include_usage": true}))?;
+        }
+        if let Some((name, most)) = self.limit() {
+            body.serialize_entry(name, &most)?;
+        }
+        if let Some(effort) = self.own.effort.filter(|_| self.effort.is_some()) {
+            body.serialize_entry(EFFORT, effort.id())?;
         }
         self.options.write(&mut body, true)?;
         body.end()

@@ -20,9 +20,9 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::ResponseAnswer;
-use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo};
+use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo, Thinking};
 use crate::providers::arguments::CallIds;
-use crate::providers::extras::{Extras, Options};
+use crate::providers::extras::{Extras, Options, Sampling};
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 use crate::providers::reader::Reader;
 
@@ -39,10 +39,10 @@ pub struct OpenAiResponsesConfig {
     pub context_window: Option<u64>,
     /// Tokens an answer may have, reasoning included; the server's default when there is none.
     pub max_tokens: Option<u64>,
-    /// How hard a reasoning model thinks (`minimal`, `low`, `medium`, `high`). Its summary is asked for then.
-    pub effort: Option<String>,
-    /// Sent only when set.
-    pub temperature: Option<f64>,
+    /// How much a reasoning model thinks where a request does not say. A summary of it is asked for then.
+    pub thinking: Option<Thinking>,
+    /// How it chooses its words.
+    pub sampling: Sampling,
     /// Further members of the request's body.
     pub extra: Map<String, Value>,
 }
@@ -56,8 +56,8 @@ impl OpenAiResponsesConfig {
             model: None,
             context_window: None,
             max_tokens: None,
-            effort: None,
-            temperature: None,
+            thinking: None,
+            sampling: Sampling::default(),
             extra: Map::new(),
         }
     }
@@ -73,20 +73,22 @@ struct Inner {
     extras: Extras,
     ids: Arc<CallIds>,
     context_window: Option<u64>,
-    own: request::Own,
+    max_tokens: Option<u64>,
+    thinking: Option<Thinking>,
 }
 
 impl OpenAiResponses {
     /// Sets up; checks nothing yet.
     #[must_use]
     pub fn new(config: OpenAiResponsesConfig) -> Self {
-        let extras = Extras::new(config.model.as_deref(), config.temperature, &config.extra);
+        let extras = Extras::new(config.model.as_deref(), config.sampling, &config.extra);
         Self(Arc::new(Inner {
             link: Link::new(config.server, &API),
             extras,
             ids: Arc::default(),
             context_window: config.context_window,
-            own: request::Own { max_tokens: config.max_tokens, effort: config.effort },
+            max_tokens: config.max_tokens,
+            thinking: config.thinking,
         }))
     }
 }
@@ -121,7 +123,9 @@ impl Question for Ask<'_> {
     type Answer = ResponseAnswer;
 
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
-        let Inner { extras, own, .. } = self.inner;
+        let Inner { extras, max_tokens, thinking, .. } = self.inner;
+        let effort = self.request.effort.or(thinking.map(Thinking::effort));
+        let own = request::Own { max_tokens: *max_tokens, effort };
         let options = Options { extras, without, ours: request::OURS };
         let body = request::Body::new(self.request, options, own);
         Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })

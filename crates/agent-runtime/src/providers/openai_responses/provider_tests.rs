@@ -6,7 +6,7 @@ use serde_json::json;
 use session_model::Content;
 
 use super::*;
-use crate::provider::{FinishReason, ModelDelta, ModelMessage};
+use crate::provider::{Effort, FinishReason, ModelDelta, ModelMessage};
 use crate::providers::auth::Auth;
 use crate::providers::mock_openai::{Gate, MockOpenAi, Reply};
 use crate::providers::testing::{all, ask, call, odd_histories, result, said, tool, user};
@@ -49,9 +49,9 @@ async fn a_request_is_worded_as_the_server_takes_it() {
     let provider = with(&mock, |config| {
         config.model = Some("m".to_owned());
         config.server.auth = Auth::Key("sk-1\n".into());
-        config.effort = Some("low".to_owned());
+        config.thinking = Some(Thinking::Effort(Effort::Low));
         config.max_tokens = Some(900);
-        config.temperature = Some(0.2);
+        config.sampling.temperature = Some(0.2);
         config.extra.insert("service_tier".to_owned(), json!("flex"));
         config.extra.insert("stream".to_owned(), json!(false));
     });
@@ -88,7 +88,12 @@ async fn strict_servers_take_any_history() {
     let provider = provider(&mock);
     for messages in odd_histories() {
         let shown = format!("{messages:?}");
-        let request = ModelRequest { system: "s".to_owned(), messages, tools: vec![tool("read")] };
+        let request = ModelRequest {
+            system: "s".to_owned(),
+            messages,
+            tools: vec![tool("read")],
+            ..ModelRequest::default()
+        };
         all(&provider, request).await.unwrap_or_else(|error| panic!("{error} for {shown}"));
     }
 }
@@ -105,7 +110,12 @@ async fn a_model_without_encrypted_reasoning_is_asked_without_it_from_then_on() 
     let calls = vec![call("x", "read", "{}")];
     let messages =
         vec![user("a"), ModelMessage::Assistant { text: String::new(), calls, kept }, result("x", "1")];
-    let request = ModelRequest { system: String::new(), messages, tools: vec![tool("read")] };
+    let request = ModelRequest {
+        system: String::new(),
+        messages,
+        tools: vec![tool("read")],
+        ..ModelRequest::default()
+    };
     all(&provider, request).await.unwrap();
     let asked: Vec<bool> =
         mock.chats().iter().map(|sent| sent.body.to_string().contains("encrypted")).collect();
@@ -118,7 +128,12 @@ async fn a_server_without_tools_is_told_of_calls_in_words() {
     mock.script([refusal(400, "m does not support tools"), say("ok")]);
     let provider = provider(&mock);
     let messages = vec![user("a"), said("", vec![call("x", "read", "{}")]), result("x", "1")];
-    let request = ModelRequest { system: String::new(), messages, tools: vec![tool("read")] };
+    let request = ModelRequest {
+        system: String::new(),
+        messages,
+        tools: vec![tool("read")],
+        ..ModelRequest::default()
+    };
     all(&provider, request).await.unwrap();
     let body = &mock.chats()[1].body;
     assert!(body["tools"].is_null());

@@ -5,9 +5,9 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::provider::{ModelRequest, ToolSchema};
+use crate::provider::{Effort, ModelRequest, ToolSchema};
 use crate::providers::content::{Part, plain};
-use crate::providers::extras::{Function, Options};
+use crate::providers::extras::{Function, Options, part_of};
 use crate::providers::history::{self, Abilities, Said};
 use crate::providers::learn::{IMAGES, INCLUDE, TOOLS};
 
@@ -20,17 +20,19 @@ const REASONING: &str = "reasoning";
 const MAX_TOKENS: &str = "max_output_tokens";
 
 /// What only this API has.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Own {
     pub(super) max_tokens: Option<u64>,
-    pub(super) effort: Option<String>,
+    pub(super) effort: Option<Effort>,
 }
 
 /// A request as the server gets it.
 #[derive(Debug)]
 pub(super) struct Body<'a> {
     options: Options<'a>,
-    own: &'a Own,
+    own: Own,
+    /// The optional part that the effort is.
+    effort: Option<String>,
     system: &'a str,
     said: Vec<Said<'a>>,
     tools: &'a [ToolSchema],
@@ -38,18 +40,20 @@ pub(super) struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// Puts a request into the server's words.
-    pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: &'a Own) -> Self {
+    pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: Own) -> Self {
         let can =
             Abilities { images: !options.without.contains(IMAGES), tools: !options.without.contains(TOOLS) };
         let said = history::in_order(&request.messages, can);
-        Self { options, own, system: &request.system, said, tools: options.tools(&request.tools) }
+        let effort = own.effort.map(|effort| part_of(REASONING, effort));
+        let effort = effort.filter(|part| options.keeps(REASONING) && options.keeps(part));
+        Self { options, own, effort, system: &request.system, said, tools: options.tools(&request.tools) }
     }
 
     /// The optional parts that this request has, by name.
     pub(super) fn optional(&self) -> Vec<String> {
-        let chosen = [(REASONING, self.own.effort.is_some()), (MAX_TOKENS, self.own.max_tokens.is_some())];
-        let chosen = chosen.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);
-        let own: Vec<&str> = [STORE, INCLUDE].into_iter().chain(chosen).collect();
+        let limit = self.own.max_tokens.map(|_| MAX_TOKENS);
+        let own = [Some(STORE), Some(INCLUDE), limit, self.effort.as_deref()];
+        let own: Vec<&str> = own.into_iter().flatten().collect();
         self.options.names(self.tools, &self.said, &own)
     }
 }
@@ -76,8 +80,12 @@ impl Serialize for Body<'_> {
         if keeps(INCLUDE) {
             body.serialize_entry(INCLUDE, &["reasoning.encrypted_content"])?;
         }
-        if let Some(effort) = self.own.effort.as_ref().filter(|_| keeps(REASONING)) {
-            body.serialize_entry(REASONING, &json!({"effort": effort, "summary": "auto"}))?;
+        if let Some(effort) = self.own.effort.filter(|_| self.effort.is_some()) {
+            let mut reasoning = json!({"effort": effort.id()});
+            if effort != Effort::None {
+                reasoning["summary"] = json!("auto");
+            }
+            body.serialize_entry(REASONING, &reasoning)?;
         }
         if let Some(most) = self.own.max_tokens.filter(|_| keeps(MAX_TOKENS)) {
             body.serialize_entry(MAX_TOKENS, &most)?;

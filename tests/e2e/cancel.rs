@@ -74,16 +74,12 @@ async fn during_a_tool() {
         let rig = Rig::with(vec![vec![Line::call("bash", command)], vec![Line::say("next")]], settings);
         let (mut client, session) = rig.session(version).await;
         let id = client.prompt(&session, "hi").await;
-        let output = match version {
-            Version::V1 => "tool_call_update",
-            Version::V2 => "tool_call_content_chunk",
+        let (output, started) = match version {
+            Version::V1 => ("tool_call_update", "started"),
+            // "started\n" in base64.
+            Version::V2 => ("terminal_output_chunk", "c3RhcnRlZAo="),
         };
-        loop {
-            let update = client.update(output).await;
-            if update.to_string().contains("started") {
-                break;
-            }
-        }
+        while !client.update(output).await.to_string().contains(started) {}
         let since = Instant::now();
         client.cancel(&session).await;
         cancelled(&mut client, &id, since).await;
@@ -92,6 +88,8 @@ async fn during_a_tool() {
             last.iter().rev().find_map(|line| line["params"]["update"]["status"].as_str().map(str::to_owned));
         let expected = if version == Version::V1 { "failed" } else { "cancelled" };
         assert_eq!(status.as_deref(), Some(expected), "the tool's row is final");
+        let ended = |line: &Value| line["params"]["update"]["exitStatus"].is_object();
+        assert_eq!(last.iter().any(ended), version == Version::V2, "no terminal stays open");
         next_prompt_works(&mut client, &session).await;
         client.finish().await;
     }

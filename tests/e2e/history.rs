@@ -58,7 +58,8 @@ async fn open(client: &mut Client, rig: &Rig, session: &str) -> Result<Value, Va
     client.call(method, params).await
 }
 
-#[tokio::test(start_paused = true)]
+// A real command takes real time, which a clock that skips idle time would count as minutes.
+#[tokio::test]
 async fn tool_rows_are_replayed_as_they_were_told() {
     for version in Version::BOTH {
         let rig = Rig::new(vec![
@@ -98,6 +99,12 @@ async fn tool_rows_are_replayed_as_they_were_told() {
         assert_eq!(order(&told_again), order(&told), "in the order of the calls");
         for (id, row) in &live {
             let again = replayed.get(id).unwrap_or_else(|| panic!("{id} is not replayed"));
+            if row["content"][0]["type"] == "terminal" {
+                // A terminal is of the moment; what it showed is kept.
+                let text = &again["content"][0]["content"]["text"];
+                assert_eq!(text, "out\n[the command ended with exit code 3]", "{again:#}");
+                continue;
+            }
             for member in ["title", "name", "kind", "locations", "rawInput", "rawOutput", "status", "content"]
             {
                 assert_eq!(again[member], row[member], "{version:?} {member} of {id}\n{row:#}\n{again:#}");

@@ -5,6 +5,7 @@ mod cancel;
 #[cfg(unix)]
 mod claude;
 mod compact;
+mod files;
 mod history;
 mod interleavings;
 mod modes;
@@ -13,5 +14,6 @@ mod prompt;
 mod reload;
 mod routing;
 mod sessions;
+mod terminals;
 mod thought_level;
 mod views;

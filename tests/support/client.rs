@@ -12,6 +12,22 @@ use crate::schema::Version;
 
 type Reader = Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>;
 
+/// What the agent sent.
+#[derive(Debug)]
+pub enum Incoming {
+    /// A request.
+    Request {
+        /// Its id.
+        id: Value,
+        /// Its method.
+        method: String,
+        /// Its params.
+        params: Value,
+    },
+    /// The answer that was waited for.
+    Response(Result<Value, Value>),
+}
+
 /// One side of a conversation, with its record.
 pub struct Client {
     version: Version,
@@ -130,6 +146,26 @@ impl Client {
             Some(error) => Err(error.clone()),
             None => Ok(line["result"].clone()),
         }
+    }
+
+    /// Whether this request has been answered, as far as was read.
+    #[must_use]
+    pub fn is_answered(&self, id: &Value) -> bool {
+        self.answered.contains(&id.to_string())
+    }
+
+    /// Waits for whichever comes first: the agent's next request, or the answer to `id`.
+    pub async fn incoming(&mut self, id: &Value) -> Incoming {
+        let asks = |line: &Value| line.get("method").is_some() && line.get("id").is_some();
+        let line = self.until(|line| asks(line) || (line.get("method").is_none() && line["id"] == *id)).await;
+        if asks(&line) {
+            let method = line["method"].as_str().unwrap_or_default().to_owned();
+            return Incoming::Request { id: line["id"].clone(), method, params: line["params"].clone() };
+        }
+        Incoming::Response(match line.get("error") {
+            Some(error) => Err(error.clone()),
+            None => Ok(line["result"].clone()),
+        })
     }
 
     /// Waits for the agent's next request of this method: its id and params.

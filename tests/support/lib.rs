@@ -6,6 +6,7 @@
 )]
 
 pub mod client;
+pub mod editor;
 pub mod mock_openai;
 pub mod mock_rules;
 pub mod rig;

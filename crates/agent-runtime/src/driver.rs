@@ -6,7 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use session_model::{Content, Entry, Grant, SessionId, StopReason, TokenUsage, TurnFailure, TurnId};
 
+use crate::calls::RunningCalls;
 use crate::handover::Handover;
+use crate::host::HostFeatures;
 use crate::io::{Interrupted, TurnIo};
 use crate::mode::SharedMode;
 use crate::provider::{Effort, ProviderError};
@@ -70,6 +72,10 @@ pub struct TurnInput {
     pub handover: Option<Handover>,
     /// How hard the model should think; as it is configured when there is none.
     pub effort: Option<Effort>,
+    /// Whose files and terminals tools use.
+    pub host: HostFeatures,
+    /// Where the calls that run can be found.
+    pub calls: RunningCalls,
 }
 
 /// What may be done unasked in this session.

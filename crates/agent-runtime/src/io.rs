@@ -11,6 +11,8 @@ use session_model::{Answer, Ask, Event, Grant, Role};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::host::{HostCall, HostError, HostReply};
+
 /// How many signals may wait unread. Small, so that a slow client stops the model soon; more than one, so that
 /// a burst of deltas costs one switch of tasks.
 pub const SIGNAL_QUEUE: usize = 16;
@@ -22,6 +24,9 @@ pub enum TurnSignal {
     Event(Event),
     /// The user is asked. Rides the same channel, so that all said before is told before.
     Ask(Ask, oneshot::Sender<Answer>),
+    /// The client is to do something in our place. Rides the same channel for the same reason. A listener that gives
+    /// up the answer's sender has given up the call; a dropped receiver means that the answer is no longer wanted.
+    Host(HostCall, oneshot::Sender<Result<HostReply, HostError>>),
     /// The user gave a permission for the rest of the session; it is to be kept.
     Granted(Grant),
 }
@@ -147,6 +152,19 @@ impl TurnIo {
         self.or_cancelled(answered).await?.map_err(|_| Interrupted)
     }
 
+    /// Has the client do something and waits until it is done. Dropping the future gives the call up.
+    ///
+    /// # Errors
+    /// What the client said; [`HostError::Interrupted`] once the turn is cancelled.
+    pub async fn host(&self, call: HostCall) -> Result<HostReply, HostError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(TurnSignal::Host(call, answer)).await.map_err(|Interrupted| HostError::Interrupted)?;
+        match self.or_cancelled(answered).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) | Err(Interrupted) => Err(HostError::Interrupted),
+        }
+    }
+
     /// Waits until the listener has dealt with everything sent so far: what must be kept is kept then. A listener
     /// who does not say so (see [`Self::channel`]) is not waited for.
     ///
@@ -221,6 +239,8 @@ fn says(event: &Event) -> Says {
         | Event::MessageDelta { .. }
         | Event::ToolCall(_)
         | Event::ToolOutput { .. }
+        | Event::Terminal(_)
+        | Event::TerminalOutput { .. }
         | Event::Plan(_) => Says::Answer,
         Event::PlanRemoved(_)
         | Event::Compaction(_)
@@ -276,6 +296,7 @@ mod tests {
                 heard.push(match signal {
                     TurnSignal::Event(event) => format!("{:?}", event == delta("a")),
                     TurnSignal::Granted(grant) => grant.tool,
+                    TurnSignal::Host(call, _) => format!("{call:?}"),
                     TurnSignal::Ask(ask, answer) => {
                         answer.send(Answer::Declined).unwrap();
                         format!("{:?}", ask == question())

@@ -5,11 +5,13 @@
 //! nothing of ACP, of JSON-RPC, of storage or of routing, and reads neither environment nor home directory.
 
 pub mod agent;
+pub mod calls;
 pub mod context;
 pub mod driver;
 pub mod external;
 pub mod gate;
 pub mod handover;
+pub mod host;
 pub mod io;
 pub mod mode;
 pub mod offline;

@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use session_model::{ConfigOption, Content, MessageId, OptionInput, SessionId, StopReason, TokenUsage};
+use session_model::{
+    ConfigOption, Content, MessageId, OptionInput, SessionId, StopReason, TokenUsage, ToolCallId,
+};
 use time::OffsetDateTime;
 
 /// A decoded request.
@@ -23,6 +25,8 @@ pub enum Command {
     Prompt(Prompt),
     /// Change a setting.
     SetOption(SetOption),
+    /// End one running tool call.
+    CancelCall(SessionId, ToolCallId),
 }
 
 /// A decoded notification.
@@ -30,6 +34,8 @@ pub enum Command {
 pub enum Notice {
     /// End the running turn and answer the held prompts.
     Cancel(SessionId),
+    /// End one running tool call.
+    CancelCall(SessionId, ToolCallId),
 }
 
 /// Make a session.

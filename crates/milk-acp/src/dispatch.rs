@@ -76,6 +76,11 @@ impl Service for Dispatch {
                     drop(handle.post(Mail::Cancel));
                 }
             }
+            Some(Notice::CancelCall(session, call)) => {
+                if let Some(handle) = self.views.reach(&session) {
+                    drop(handle.post(Mail::CancelCall(session, call, None)));
+                }
+            }
             None => {}
         }
     }
@@ -160,6 +165,9 @@ impl Dispatch {
             Command::Prompt(prompt) => {
                 let session = prompt.session.clone();
                 self.post(&session, Mail::Prompt(prompt, responder));
+            }
+            Command::CancelCall(session, call) => {
+                self.post(&session, Mail::CancelCall(session.clone(), call, Some(responder)));
             }
             Command::SetOption(set) => {
                 let session = set.session.clone();

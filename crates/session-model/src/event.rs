@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Compaction, ConfigOption, Content, ContextUsage, MessageId, Plan, PlanId, Spent, ToolCallId,
-    ToolCallUpdate, ToolContent,
+    AgentId, Compaction, ConfigOption, Content, ContextUsage, MessageId, Plan, PlanId, Spent, TerminalId,
+    TerminalUpdate, ToolCallId, ToolCallUpdate, ToolContent,
 };
 
 /// One thing that happened. The list is closed and matched without wildcards: a new member makes the compiler
@@ -37,6 +37,17 @@ pub enum Event {
         id: ToolCallId,
         /// What is appended.
         chunk: ToolContent,
+    },
+    /// A terminal of ours appears or changes.
+    Terminal(TerminalUpdate),
+    /// More output of a terminal of ours.
+    TerminalOutput {
+        /// The terminal.
+        id: TerminalId,
+        /// The call that runs its command.
+        call: ToolCallId,
+        /// What is appended.
+        text: String,
     },
     /// A plan, whole.
     Plan(Plan),

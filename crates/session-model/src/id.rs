@@ -59,6 +59,8 @@ ids! {
     MessageId;
     /// One call of one tool; unique in its session. Minted by us, never taken from a model server.
     ToolCallId;
+    /// A terminal in which a command runs; ours are minted by us, a client's by it.
+    TerminalId;
     /// A question to the user that is on its way.
     AskId;
     /// One of the answers offered with a question.

@@ -16,6 +16,7 @@ mod id;
 mod option;
 mod plan;
 pub mod source;
+mod terminal;
 mod tool;
 mod usage;
 
@@ -28,8 +29,11 @@ pub use event::{
     Command, Event, Foreground, Notice, Role, Route, Severity, StopReason, TurnFailure, Warning,
 };
 pub use grant::{Grant, GrantScope};
-pub use id::{AgentId, AskId, CompactionId, MessageId, OptionId, PlanId, SessionId, ToolCallId, TurnId};
+pub use id::{
+    AgentId, AskId, CompactionId, MessageId, OptionId, PlanId, SessionId, TerminalId, ToolCallId, TurnId,
+};
 pub use option::{Choice, ConfigOption, OptionCategory, OptionInput, OptionKind};
 pub use plan::{Plan, PlanEntry, PlanPriority, PlanStatus};
+pub use terminal::{TerminalExit, TerminalOwner, TerminalUpdate, TerminalView};
 pub use tool::{Location, ToolCallUpdate, ToolContent, ToolKind, ToolStatus};
 pub use usage::{AgentUsage, ContextUsage, Cost, SessionUsage, Spent, TokenUsage};

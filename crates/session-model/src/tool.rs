@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Content, FileChange, ToolCallId};
+use crate::{Content, FileChange, TerminalView, ToolCallId};
 
 /// What is new about a tool call; absent members are unchanged. The first update of an id creates the row and
 /// carries at least `name`, `title`, `kind` and `status`.
@@ -40,6 +40,9 @@ pub struct ToolCallUpdate {
     /// Which model answer of the turn asked for it, from 0. Calls of one answer share it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
+    /// Whether it can be ended by itself, while its turn goes on. Of the moment, and so never stored.
+    #[serde(skip)]
+    pub cancellable: Option<bool>,
 }
 
 impl ToolCallUpdate {
@@ -57,6 +60,7 @@ impl ToolCallUpdate {
             raw_input: None,
             raw_output: None,
             step: None,
+            cancellable: None,
         }
     }
 
@@ -76,6 +80,7 @@ impl ToolCallUpdate {
         take(&mut self.raw_input, newer.raw_input.as_ref());
         take(&mut self.raw_output, newer.raw_output.as_ref());
         take(&mut self.step, newer.step.as_ref());
+        take(&mut self.cancellable, newer.cancellable.as_ref());
     }
 }
 
@@ -140,6 +145,20 @@ pub enum ToolContent {
     Content(Content),
     /// A change to a file.
     Change(FileChange),
+    /// A terminal.
+    #[serde(skip)]
+    Terminal(TerminalView),
+}
+
+impl ToolContent {
+    /// The same for who keeps it, or cannot show a terminal: a terminal becomes what it showed.
+    #[must_use]
+    pub fn lasting(self) -> Self {
+        match self {
+            Self::Terminal(terminal) => Self::Content(Content::text(terminal.shown)),
+            Self::Content(_) | Self::Change(_) => self,
+        }
+    }
 }
 
 /// A place in a file.

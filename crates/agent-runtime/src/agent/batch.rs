@@ -21,14 +21,16 @@ use tracing::Instrument as _;
 
 use super::{Agent, TOOL_GRACE};
 use super::{cap, reply};
+use crate::calls::{Running, RunningCalls};
 use crate::context;
 use crate::driver::{Permissions, TurnError, TurnInput};
 use crate::gate::{self, Denial, Ruling, Verdict};
+use crate::host::Host;
 use crate::io::Interrupted;
 use crate::provider::ModelCall;
 use crate::rules::Subject;
 use crate::tools::support::blocking;
-use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, Workspace};
+use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, ToolRegistry, Workspace};
 use crate::waits::Waits;
 
 /// What came of a batch.
@@ -45,6 +47,8 @@ pub(super) struct Done {
 
 pub(super) struct Batch<'a> {
     agent: &'a Agent,
+    tools: &'a ToolRegistry,
+    calls: &'a RunningCalls,
     waits: &'a Waits,
     permissions: Permissions,
     workspace: Workspace,
@@ -52,6 +56,19 @@ pub(super) struct Batch<'a> {
     granted: Vec<Grant>,
     causes: Vec<String>,
 }
+
+/// What ended a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Finished,
+    /// The user, who ended this call and not its turn.
+    Cancelled,
+    TimedOut,
+}
+
+/// What the model is told of a call that its user ended.
+const CANCELLED_ALONE: &str = "the user cancelled this call while it ran; what it did before may have had effects. Do \
+                               not repeat it; go on without it or ask what to do instead";
 
 /// One call before it is planned.
 struct Received {
@@ -90,12 +107,29 @@ struct Ready {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(agent: &'a Agent, input: &TurnInput, waits: &'a Waits, step: u32) -> Self {
+    /// `tools` are those of the agent that can be had in this turn.
+    pub(super) fn new(
+        (agent, tools): (&'a Agent, &'a ToolRegistry),
+        input: &'a TurnInput,
+        waits: &'a Waits,
+        step: u32,
+    ) -> Self {
         let mut additional_roots = input.additional_roots.clone();
         additional_roots.extend(agent.spill.as_deref().map(Path::to_path_buf));
-        let workspace = Workspace { cwd: input.cwd.clone(), additional_roots };
+        let host = Host::client(input.host, waits.io().clone());
+        let workspace = Workspace { cwd: input.cwd.clone(), additional_roots, host };
         let permissions = input.permissions.clone();
-        Self { agent, waits, permissions, workspace, step, granted: Vec::new(), causes: Vec::new() }
+        Self {
+            agent,
+            tools,
+            calls: &input.calls,
+            waits,
+            permissions,
+            workspace,
+            step,
+            granted: Vec::new(),
+            causes: Vec::new(),
+        }
     }
 
     /// The user was told of these causes already.
@@ -122,7 +156,7 @@ impl<'a> Batch<'a> {
     /// Gives a call its row and the form in which the model is reminded of it.
     fn receive(&self, call: ModelCall) -> Received {
         let id = ToolCallId::from(self.agent.ids.fresh(IdKind::ToolCall));
-        let tool = self.agent.tools.get(&call.name);
+        let tool = self.tools.get(&call.name);
         let args = context::arguments(&call.arguments).and_then(|args| self.restored(tool.as_ref(), args));
         let mut row = ToolCallUpdate::new(id.clone());
         row.name = Some(call.name.clone());
@@ -163,7 +197,7 @@ impl<'a> Batch<'a> {
     }
 
     fn unknown(&self, name: &str) -> String {
-        let known: Vec<_> = self.agent.tools.schemas().into_iter().map(|tool| tool.name).collect();
+        let known: Vec<_> = self.tools.schemas().into_iter().map(|tool| tool.name).collect();
         format!("unknown tool: {name}; there are: {}", known.join(", "))
     }
 
@@ -312,7 +346,10 @@ impl<'a> Batch<'a> {
             Ok::<_, TurnError>(())
         };
         let tell = async {
-            while let Some(row) = ended.recv().await {
+            while let Some((closing, row)) = ended.recv().await {
+                for event in closing {
+                    self.waits.emit(event).await?;
+                }
                 self.waits.emit(Event::ToolCall(row)).await?;
             }
             Ok(())
@@ -321,32 +358,46 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Runs one call; gives the last update of its row.
-    async fn execute_one(&self, call: &mut Call) -> Result<Option<ToolCallUpdate>, TurnError> {
+    /// Runs one call; gives the last update of its row, and what is told before.
+    async fn execute_one(&self, call: &mut Call) -> Result<Option<(Vec<Event>, ToolCallUpdate)>, TurnError> {
         let ready = match &call.state {
             State::Ready(ready) => ready,
             State::Refused(output) => {
                 let output = output.clone();
                 let last = outcome(&mut call.row, &output);
                 call.state = State::Over(output);
-                return Ok(Some(last));
+                return Ok(Some((Vec::new(), last)));
             }
             State::Over(_) => return Ok(None),
         };
         let mut started = ToolCallUpdate::new(call.row.id.clone());
         started.status = Some(ToolStatus::InProgress);
+        started.cancellable = Some(true);
+        let running = self.calls.enter(&call.row.id);
         call.row.merge(&started);
         self.waits.emit(Event::ToolCall(started)).await?;
         let span = tracing::info_span!("tool", id = %call.row.id, name = %call.told.name);
-        let output = self.run_tool(ready, &call.row.id).instrument(span.clone()).await?;
-        let output = cap::bounded(output, &call.row.id, self.agent.spill.as_deref()).await;
+        let (output, ended) = self.run_tool(ready, &call.row.id, &running).instrument(span.clone()).await?;
+        drop(running);
+        let mut output = cap::bounded(output, &call.row.id, self.agent.spill.as_deref()).await;
+        let closing = std::mem::take(&mut output.closing);
         tracing::debug!(parent: &span, failed = output.error.is_some(), exit_code = output.exit_code, "tool ended");
-        let last = outcome(&mut call.row, &output);
+        let mut last = outcome(&mut call.row, &output);
+        last.cancellable = Some(false);
+        if ended == Ended::Cancelled {
+            last.status = Some(ToolStatus::Cancelled);
+        }
+        call.row.merge(&last);
         call.state = State::Over(output);
-        Ok(Some(last))
+        Ok(Some((closing, last)))
     }
 
-    async fn run_tool(&self, ready: &Ready, id: &ToolCallId) -> Result<ToolOutput, Interrupted> {
+    async fn run_tool(
+        &self,
+        ready: &Ready,
+        id: &ToolCallId,
+        running: &Running,
+    ) -> Result<(ToolOutput, Ended), Interrupted> {
         let io = self.waits.io();
         let cancel = io.cancel_token().child_token();
         let cx = ToolCx::new(self.workspace.clone(), id.clone(), cancel.clone(), Some(io.clone()))
@@ -356,15 +407,23 @@ impl<'a> Batch<'a> {
         let limit = self.limit(&*ready.tool);
         let limited = async {
             let mut work = std::pin::pin!(unpanicked(ready.tool.run(ready.args.clone(), cx)));
-            if let Ok(output) = timeout(limit, &mut work).await {
-                return output
-                    .unwrap_or_else(|panic| ToolOutput::failed(format!("the tool {name} broke: {panic}")));
-            }
+            let ended = tokio::select! {
+                biased;
+                output = &mut work => {
+                    let broke = |panic| ToolOutput::failed(format!("the tool {name} broke: {panic}"));
+                    return (output.unwrap_or_else(broke), Ended::Finished);
+                }
+                () = running.cancelled() => Ended::Cancelled,
+                () = tokio::time::sleep(limit) => Ended::TimedOut,
+            };
             cancel.cancel();
             // What it says while cleaning up is of no use: it was cut off.
             let partial = timeout(TOOL_GRACE, work).await.ok().and_then(Result::ok).unwrap_or_default();
-            let error = timed_out(name, limit);
-            ToolOutput { error: Some(error), ..partial }
+            let error = match ended {
+                Ended::Cancelled => CANCELLED_ALONE.to_owned(),
+                Ended::Finished | Ended::TimedOut => timed_out(name, limit),
+            };
+            (ToolOutput { error: Some(error), ..partial }, ended)
         };
         io.with_grace(TOOL_GRACE, limited).await
     }

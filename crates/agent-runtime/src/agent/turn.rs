@@ -17,6 +17,7 @@ use crate::handover::Handover;
 use crate::io::{Interrupted, TurnIo};
 use crate::prompt::PromptRole;
 use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
+use crate::tools::ToolRegistry;
 use crate::waits::Waits;
 
 /// How many answers in a row may be cut off behind a whole call before the turn ends.
@@ -32,6 +33,7 @@ pub(super) struct Turn<'a> {
     info: ProviderInfo,
     system: String,
     tools: Vec<ToolSchema>,
+    registry: ToolRegistry,
     pub(super) budget: Budget,
     pub(super) messages: Vec<ModelMessage>,
     /// Of the oldest turns.
@@ -51,7 +53,8 @@ impl<'a> Turn<'a> {
         let input = told(input, agent.prompt.role);
         let Limits { turn: limit, .. } = agent.limits;
         let info = agent.provider.info();
-        let tools = agent.tools.schemas();
+        let registry = agent.tools.for_host(input.host);
+        let tools = registry.schemas();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let system = agent.prompt.render(&input.cwd, &input.additional_roots, &names);
         let fixed = system.len() + tools.iter().map(schema_size).sum::<usize>();
@@ -65,6 +68,7 @@ impl<'a> Turn<'a> {
             info,
             system,
             tools,
+            registry,
             budget,
             own: messages.len(),
             messages,
@@ -157,7 +161,7 @@ impl<'a> Turn<'a> {
             return Ok(Some(StopReason::MaxTurnRequests));
         }
         let cut = reply.finish == FinishReason::Length;
-        let batch = Batch::new(self.agent, &self.input, &self.waits, step);
+        let batch = Batch::new((self.agent, &self.registry), &self.input, &self.waits, step);
         let done = batch.knowing(std::mem::take(&mut self.causes)).run(reply.calls).await?;
         let over = done.over;
         self.remember(reply.text, reply.kept, done, hints(repetition, cut));

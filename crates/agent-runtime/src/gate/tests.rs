@@ -24,7 +24,7 @@ fn call(tool: &str) -> Subject {
 /// A call of `bash` in a folder that is empty.
 fn shell(text: &str) -> (Subject, Approval) {
     let folder = tempfile::tempdir().unwrap();
-    let workspace = Workspace { cwd: folder.path().to_owned(), additional_roots: Vec::new() };
+    let workspace = Workspace::local(folder.path().to_owned(), Vec::new());
     let command = Command::look(text, &workspace);
     let approval = needs(&command.scopes());
     (Subject { kind: ToolKind::Execute, command: Some(command), ..call("bash") }, approval)

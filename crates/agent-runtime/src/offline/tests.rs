@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::Agent;
+use crate::calls::RunningCalls;
 use crate::driver::{Permissions, TurnDriver, TurnInput};
+use crate::host::HostFeatures;
 use crate::io::{TurnIo, TurnSignal};
 use crate::tools::registry::ToolRegistry;
 
@@ -30,6 +32,8 @@ async fn ask(cwd: &Path, prompt: &str) -> (Vec<String>, Vec<String>) {
         show_thoughts: false,
         handover: None,
         effort: None,
+        host: HostFeatures::default(),
+        calls: RunningCalls::default(),
     };
     let (mut said, mut rows) = (Vec::new(), Vec::new());
     let listen = async {
@@ -41,7 +45,10 @@ async fn ask(cwd: &Path, prompt: &str) -> (Vec<String>, Vec<String>) {
                 TurnSignal::Event(Event::ToolCall(update)) => rows.extend(update.title),
                 // Of a window nobody knows.
                 TurnSignal::Event(Event::Usage(_)) => {}
-                other @ (TurnSignal::Event(_) | TurnSignal::Ask(..) | TurnSignal::Granted(_)) => {
+                other @ (TurnSignal::Event(_)
+                | TurnSignal::Ask(..)
+                | TurnSignal::Host(..)
+                | TurnSignal::Granted(_)) => {
                     panic!("unexpected {other:?}")
                 }
             }

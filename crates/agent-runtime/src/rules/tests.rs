@@ -49,7 +49,7 @@ impl Ground {
     }
 
     fn workspace(&self) -> Workspace {
-        Workspace { cwd: self.path("project"), additional_roots: Vec::new() }
+        Workspace::local(self.path("project"), Vec::new())
     }
 
     fn rule(&self, text: &str) -> Rule {

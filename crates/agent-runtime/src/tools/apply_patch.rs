@@ -13,6 +13,7 @@ use super::support::{blocking, explain, output, show_change, spec, title};
 use super::{
     Approval, ApprovalAsk, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, anchored,
 };
+use crate::host::FileUse;
 
 /// The tool.
 #[derive(Debug)]
@@ -78,6 +79,10 @@ impl Tool for ApplyPatch {
             })
         })
         .await
+    }
+
+    fn files(&self) -> FileUse {
+        FileUse::Manages
     }
 
     async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput {

@@ -9,12 +9,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use session_model::{Content, ToolContent, ToolKind};
+use session_model::{
+    Content, Event, TerminalExit, TerminalId, TerminalOwner, TerminalUpdate, TerminalView, ToolContent,
+    ToolKind,
+};
 
 use super::command::{Command, push_new};
 use super::support::{blocking, spec, title};
 use super::text::{Clip, Utf8Pieces, head, is_deceptive, strip_escapes};
-use super::{Approval, ApprovalAsk, Args, CallPlan, Tool, ToolCx, ToolOutput, ToolSpec, Workspace};
+use super::{
+    Approval, ApprovalAsk, Args, CallPlan, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, client_terminal,
+};
 use crate::io::Interrupted;
 use crate::process::{self, Background, Leader, MergedOutput};
 
@@ -90,14 +95,23 @@ impl Tool for Bash {
         if cx.cancel.is_cancelled() {
             return ToolOutput::failed("cancelled before the command was started");
         }
+        if cx.workspace.host.features().terminal {
+            return client_terminal::run(&request.command, request.timeout, &cx).await;
+        }
         let command = process::shell(&request.command, &cx.workspace.cwd);
         let (leader, output) = match MergedOutput::spawn(command) {
             Ok(started) => started,
             Err(error) => return ToolOutput::failed(not_started(&error, &request, &cx.workspace)),
         };
-        Run { leader, output, cx: &cx, clip: Clip::new(KEPT_BYTES), live: Live::default() }
-            .finish(&request, &self.background)
-            .await
+        Run {
+            leader,
+            output,
+            cx: &cx,
+            clip: Clip::new(KEPT_BYTES),
+            live: Live::opened(&cx, &request.command),
+        }
+        .finish(&request, &self.background)
+        .await
     }
 }
 
@@ -205,14 +219,20 @@ impl Run<'_> {
         for _ in 0..LAST_READS {
             match self.output.take_written(&mut buffer) {
                 0 => break,
-                count => self.clip.push(&buffer[..count]),
+                count => {
+                    self.clip.push(&buffer[..count]);
+                    self.live.push(&buffer[..count]);
+                }
             }
         }
         let left = match end {
             End::Exited(_) => self.leader.leave(background),
             End::TimedOut | End::Cancelled | End::Lost(_) => None,
         };
-        report(&strip_escapes(&self.clip.into_text()), &end, left, request.timeout)
+        let text = self.clip.into_text();
+        let closing = self.live.close(self.cx, (&request.command, &end), &text);
+        let output = report((self.cx, &strip_escapes(&text)), &end, left, request.timeout);
+        ToolOutput { closing, ..output }
     }
 
     /// Reads and shows output until the shell has ended or must.
@@ -255,7 +275,10 @@ impl Run<'_> {
                 _ = self.leader.wait(), if running => running = false,
                 read = self.output.read(&mut buffer), if open => match read {
                     Ok(0) | Err(_) => open = false,
-                    Ok(count) => self.clip.push(&buffer[..count]),
+                    Ok(count) => {
+                        self.clip.push(&buffer[..count]);
+                        self.live.push(&buffer[..count]);
+                    }
                 },
             }
         }
@@ -267,16 +290,46 @@ impl Run<'_> {
 
 type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), Interrupted>> + Send + 'a>>;
 
-/// Output on its way to the row: what arrives while a piece is being sent goes with the next.
+/// The command's terminal as the client is told of it, and output on its way there: what arrives while a piece is being
+/// sent goes with the next.
 #[derive(Default)]
 struct Live<'a> {
     pieces: Utf8Pieces,
     waiting: String,
     sending: Option<Sending<'a>>,
     shown: usize,
+    /// The client knows of the terminal.
+    opened: bool,
 }
 
 impl<'a> Live<'a> {
+    /// Opens the terminal, which bears the name of its call.
+    fn opened(cx: &'a ToolCx, command: &str) -> Self {
+        let opening = opening(cx, command);
+        let sending = async {
+            for event in opening {
+                cx.emit(event).await?;
+            }
+            Ok(())
+        };
+        Self { sending: Some(Box::pin(sending)), ..Self::default() }
+    }
+
+    /// What is still to be told: how the command ended, and what did not get through. Nobody is waited for here: a client
+    /// that does not read must not hold the call.
+    fn close(self, cx: &ToolCx, (command, end): (&str, &End), text: &str) -> Vec<Event> {
+        let exit = match end {
+            End::Exited(status) => exit(*status),
+            // The note beside the terminal says more.
+            End::TimedOut | End::Cancelled | End::Lost(_) => TerminalExit::default(),
+        };
+        let whole = self.sending.is_none() && self.waiting.is_empty();
+        let opening = if self.opened { Vec::new() } else { opening(cx, command) };
+        let output = (!whole).then(|| text.to_owned());
+        let closing = TerminalUpdate { exit: Some(exit), output, ..terminal(cx) };
+        opening.into_iter().chain([Event::Terminal(closing)]).collect()
+    }
+
     fn push(&mut self, bytes: &[u8]) {
         if self.shown >= LIVE_BYTES {
             return;
@@ -299,23 +352,48 @@ impl<'a> Live<'a> {
                     }
                     // An interruption is noticed by the loop itself.
                     self.sending = None;
+                    self.opened = true;
                 }
                 if self.waiting.is_empty() {
                     return Poll::<()>::Pending;
                 }
-                self.sending = Some(Box::pin(cx.output(std::mem::take(&mut self.waiting))));
+                self.sending = Some(Box::pin(cx.emit(more(cx, std::mem::take(&mut self.waiting)))));
             }
         })
         .await;
     }
 }
 
-fn report(text: &str, end: &End, left: Option<u32>, timeout: Duration) -> ToolOutput {
+/// What makes the call's terminal known and puts it into the row.
+fn opening(cx: &ToolCx, command: &str) -> Vec<Event> {
+    let command = Some(command.to_owned());
+    let opened = TerminalUpdate { command, cwd: Some(cx.workspace.cwd.clone()), ..terminal(cx) };
+    let chunk = ToolContent::Terminal(view(cx, String::new(), None));
+    vec![Event::Terminal(opened), Event::ToolOutput { id: cx.call.clone(), chunk }]
+}
+
+/// An update of the call's terminal that says nothing yet.
+fn terminal(cx: &ToolCx) -> TerminalUpdate {
+    let id = TerminalId::new(cx.call.as_str());
+    TerminalUpdate { id, call: cx.call.clone(), command: None, cwd: None, output: None, exit: None }
+}
+
+fn more(cx: &ToolCx, text: String) -> Event {
+    Event::TerminalOutput { id: TerminalId::new(cx.call.as_str()), call: cx.call.clone(), text }
+}
+
+fn view(cx: &ToolCx, shown: String, note: Option<String>) -> TerminalView {
+    TerminalView { id: TerminalId::new(cx.call.as_str()), owner: TerminalOwner::Agent, shown, note }
+}
+
+fn report((cx, text): (&ToolCx, &str), end: &End, left: Option<u32>, timeout: Duration) -> ToolOutput {
     let mut output = text.to_owned();
+    let mut notes = Vec::new();
     if let Some(group) = left {
         let note = format!("[still running in the background; `kill -- -{group}` ends it]\n");
         output.push_str(if output.is_empty() || output.ends_with('\n') { "" } else { "\n" });
         output.push_str(&note);
+        notes.push(note.trim_end().to_owned());
     }
     let (error, exit_code) = match end {
         End::Exited(status) => ending(*status),
@@ -332,8 +410,22 @@ fn report(text: &str, end: &End, left: Option<u32>, timeout: Duration) -> ToolOu
         None if output.is_empty() => "[no output]".to_owned(),
         None => output.clone(),
     };
-    let content = vec![ToolContent::Content(Content::text(shown))];
+    match end {
+        End::Exited(_) => {}
+        End::TimedOut | End::Cancelled | End::Lost(_) => notes.extend(error.clone()),
+    }
+    let note = (!notes.is_empty()).then(|| notes.join("\n"));
+    let content = vec![ToolContent::Terminal(view(cx, shown, note))];
     ToolOutput { output, error, exit_code, content, ..ToolOutput::default() }
+}
+
+/// An exit status as a terminal shows it.
+fn exit(status: ExitStatus) -> TerminalExit {
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| signal.to_string());
+    #[cfg(not(unix))]
+    let signal = None;
+    TerminalExit { code: status.code(), signal }
 }
 
 /// What an exit status says: an error unless it is success, and the code; a signal as shells code it.

@@ -213,7 +213,11 @@ impl Part {
             .iter()
             .filter_map(|base| {
                 let place = Place::resolve(base, &target).ok()?;
-                Some(Workspace { cwd: place.shown, additional_roots: all_roots(base) })
+                Some(Workspace {
+                    cwd: place.shown,
+                    additional_roots: all_roots(base),
+                    host: base.host.clone(),
+                })
             })
             .collect();
         for base in reached {

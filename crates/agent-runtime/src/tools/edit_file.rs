@@ -8,7 +8,10 @@ use session_model::{FileChange, FileOp, ToolKind};
 
 use super::replace::replace;
 use super::support::{blocking, explain, output, path_of, show_change, spec, title};
-use super::{Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, anchored};
+use super::{
+    Approval, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, anchored, client_files,
+};
+use crate::host::FileUse;
 
 /// Larger files are not edited in memory.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -48,49 +51,86 @@ impl Tool for EditFile {
     }
 
     async fn plan(&self, args: &Map<String, Value>, workspace: &Workspace) -> Result<CallPlan, String> {
-        let (request, workspace) = (Request::of(Args::new(args))?, workspace.clone());
-        blocking(move || {
-            let place = Place::resolve(&workspace, &request.path)?;
-            let label = place.label(&workspace);
-            let edit = match Edit::prepare(&place, &label, &request) {
-                Ok(edit) => Some(edit),
+        let request = Request::of(Args::new(args))?;
+        let place = resolve(workspace, &request.path).await?;
+        let label = place.label(workspace);
+        // What is outside may not be told before the user allowed it; the run will say what is wrong.
+        let edit = match before(workspace, &place, &label).await {
+            Err(reason) if place.inside => return Err(reason),
+            Err(_) => None,
+            Ok(before) => match Edit::prepare(&place, &label, &request, before) {
                 Err(reason) if place.inside => return Err(reason),
-                // What is outside may not be told before the user allowed it; the run will say what is wrong.
-                Err(_) => None,
-            };
-            Ok(CallPlan {
-                title: title("edit_file", &label),
-                locations: vec![place.location(edit.as_ref().map(|edit| edit.line))],
-                approval: place.write_approval("Change"),
-                preview: edit.map(|edit| show_change(edit.change)).into_iter().collect(),
-            })
+                edit => edit.ok(),
+            },
+        };
+        Ok(CallPlan {
+            title: title("edit_file", &label),
+            locations: vec![place.location(edit.as_ref().map(|edit| edit.line))],
+            approval: place.write_approval("Change"),
+            preview: edit.map(|edit| show_change(edit.change)).into_iter().collect(),
         })
-        .await
+    }
+
+    fn files(&self) -> FileUse {
+        FileUse::Edits
     }
 
     async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput {
-        output(
-            blocking(move || {
-                let request = Request::of(Args::new(&args))?;
-                let place = Place::resolve_planned(&cx, &request.path)?;
-                let label = place.label(&cx.workspace);
-                // The file may have changed since the plan was shown, so the edit is made anew.
-                let edit = Edit::prepare(&place, &label, &request)?;
-                if cx.cancel.is_cancelled() {
-                    return Err("cancelled before anything was changed".to_owned());
-                }
-                anchored::replace(&place, edit.bytes.as_bytes())
-                    .map_err(|error| format!("nothing was changed: {}", explain(&label, &error)))?;
-                let times = if edit.count == 1 { "once".to_owned() } else { format!("{} times", edit.count) };
-                Ok(ToolOutput {
-                    content: vec![show_change(edit.change)],
-                    locations: vec![place.location(Some(edit.line))],
-                    ..ToolOutput::ok(format!("edited {label}: replaced {times}, first at line {}", edit.line))
-                })
-            })
-            .await,
-        )
+        output(edit(&args, &cx).await)
     }
+}
+
+async fn resolve(workspace: &Workspace, path: &str) -> Result<Place, String> {
+    let (workspace, path) = (workspace.clone(), path.to_owned());
+    blocking(move || Place::resolve(&workspace, &path)).await
+}
+
+/// The text to show a change of. A client's file outside the session's folders is not asked for before the user allowed
+/// it.
+async fn before(workspace: &Workspace, place: &Place, label: &str) -> Result<String, String> {
+    if !workspace.host.features().has_files() {
+        let (place, label) = (place.clone(), label.to_owned());
+        return blocking(move || read(&place, &label)).await;
+    }
+    if !matches!(place.read_approval(), Approval::Free) {
+        return Err("not yet allowed to be read".to_owned());
+    }
+    client_files::read(workspace, place, label).await
+}
+
+/// The file may have changed since the plan was shown, so the edit is made anew.
+async fn edit(args: &Map<String, Value>, cx: &ToolCx) -> Result<ToolOutput, String> {
+    let request = Request::of(Args::new(args))?;
+    let place = Place::found_again(cx, &request.path).await?;
+    let label = place.label(&cx.workspace);
+    let edit = if cx.workspace.host.features().has_files() {
+        let before = client_files::read_in(cx, &place, &label).await?;
+        let edit = Edit::prepare(&place, &label, &request, before)?;
+        // The path may have been led elsewhere while the client read.
+        if Place::found_again(cx, &request.path).await? != place {
+            return Err(format!("{label} leads elsewhere than when it was read; nothing was changed"));
+        }
+        client_files::write(cx, &place, &label, edit.bytes.clone()).await?;
+        edit
+    } else {
+        let (place, label, cancel) = (place.clone(), label.clone(), cx.cancel.clone());
+        blocking(move || {
+            let edit = Edit::prepare(&place, &label, &request, read(&place, &label)?)?;
+            if cancel.is_cancelled() {
+                return Err("cancelled before anything was changed".to_owned());
+            }
+            anchored::replace(&place, edit.bytes.as_bytes())
+                .map_err(|error| format!("nothing was changed: {}", explain(&label, &error)))?;
+            Ok(edit)
+        })
+        .await?
+    };
+    let times = if edit.count == 1 { "once".to_owned() } else { format!("{} times", edit.count) };
+    Ok(ToolOutput {
+        content: vec![show_change(edit.change)],
+        locations: vec![place.location(Some(edit.line))],
+        ..ToolOutput::ok(format!("edited {label}: replaced {times}, first at line {}", edit.line))
+    })
 }
 
 struct Request {
@@ -120,8 +160,7 @@ struct Edit {
 }
 
 impl Edit {
-    fn prepare(place: &Place, label: &str, request: &Request) -> Result<Self, String> {
-        let before = read(place, label)?;
+    fn prepare(place: &Place, label: &str, request: &Request, before: String) -> Result<Self, String> {
         let (bom, text) = match before.strip_prefix(BOM) {
             Some(text) => (BOM, text),
             None => ("", before.as_str()),

@@ -6,6 +6,8 @@ mod anchored;
 mod apply_patch;
 mod args;
 mod bash;
+mod client_files;
+mod client_terminal;
 pub(crate) mod command;
 pub mod command_prefix;
 mod delete_file;
@@ -42,9 +44,10 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use session_model::{Content, GrantScope, Location, ToolCallId, ToolContent, ToolKind};
+use session_model::{Content, Event, GrantScope, Location, ToolCallId, ToolContent, ToolKind};
 use tokio_util::sync::CancellationToken;
 
+use crate::host::{FileUse, Host};
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::ToolSchema;
 use crate::rules::{Origin, Rules};
@@ -59,6 +62,12 @@ use paths::Place;
 pub trait Tool: Send + Sync + 'static {
     /// What it is.
     fn spec(&self) -> &ToolSpec;
+
+    /// What it does with text files. With a client that has files of its own this decides whether it is offered; it
+    /// then uses those of `Workspace::host` only.
+    fn files(&self) -> FileUse {
+        FileUse::Free
+    }
 
     /// What one call will do: title, places, and the leave it needs. May look at the disk (links decide whether
     /// a path is inside the roots), but changes nothing.
@@ -89,6 +98,16 @@ pub struct Workspace {
     pub cwd: PathBuf,
     /// Further folders inside which nothing special is asked, absolute.
     pub additional_roots: Vec<PathBuf>,
+    /// Whose files and terminals are used.
+    pub host: Host,
+}
+
+impl Workspace {
+    /// Folders whose files and terminals are ours.
+    #[must_use]
+    pub fn local(cwd: PathBuf, additional_roots: Vec<PathBuf>) -> Self {
+        Self { cwd, additional_roots, host: Host::default() }
+    }
 }
 
 /// What one call will do.
@@ -200,9 +219,26 @@ impl ToolCx {
     /// # Errors
     /// [`Interrupted`] once the turn is cancelled.
     pub async fn output(&self, text: String) -> Result<(), Interrupted> {
-        let Some(io) = &self.io else { return Ok(()) };
-        let chunk = ToolContent::Content(Content::text(text));
-        io.emit(session_model::Event::ToolOutput { id: self.call.clone(), chunk }).await
+        self.show(ToolContent::Content(Content::text(text))).await
+    }
+
+    /// Shows one thing more in the running call's row.
+    ///
+    /// # Errors
+    /// [`Interrupted`] once the turn is cancelled.
+    pub async fn show(&self, chunk: ToolContent) -> Result<(), Interrupted> {
+        self.emit(Event::ToolOutput { id: self.call.clone(), chunk }).await
+    }
+
+    /// Says that something happened in the running call.
+    ///
+    /// # Errors
+    /// [`Interrupted`] once the turn is cancelled.
+    pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
+        match &self.io {
+            Some(io) => io.emit(event).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -221,6 +257,8 @@ pub struct ToolOutput {
     pub locations: Vec<Location>,
     /// Whether the turn ends with this batch of calls: the model is not asked again.
     pub ends_turn: bool,
+    /// What is told before the row's end: of a terminal, how its command ended.
+    pub closing: Vec<Event>,
 }
 
 impl ToolOutput {

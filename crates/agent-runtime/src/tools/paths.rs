@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use session_model::{GrantScope, Location};
 
+use super::support::blocking;
 use super::{Approval, ApprovalAsk, ToolCx, Workspace};
 
 /// Links followed in one path before it is taken for a loop; the systems stop at 32 or 40.
@@ -143,6 +144,12 @@ impl Place {
             "{text} leads to {}, which is not the place that was allowed; nothing was done",
             place.shown.display()
         ))
+    }
+
+    /// The same beside the asynchronous tasks.
+    pub(crate) async fn found_again(cx: &ToolCx, text: &str) -> Result<Self, String> {
+        let (cx, text) = (cx.clone(), text.to_owned());
+        blocking(move || Self::resolve_planned(&cx, &text)).await
     }
 
     /// The leave for this place and its neighbours in its folder.

@@ -1,8 +1,7 @@
 //! `read_file`: a part of a text file, with line numbers. Reads only as much as it shows.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, Read};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -10,7 +9,8 @@ use session_model::ToolKind;
 use tokio_util::sync::CancellationToken;
 
 use super::support::{blocking, explain, output, path_of, spec, title};
-use super::{Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, anchored};
+use super::{Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, anchored, client_files};
+use crate::host::FileUse;
 
 /// Lines shown when no limit is given.
 const DEFAULT_LINES: u64 = 500;
@@ -70,18 +70,42 @@ impl Tool for ReadFile {
     }
 
     async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput {
-        output(
-            blocking(move || {
-                let args = Args::new(&args);
-                let (path, window) = (path_of(args, None)?, Window::of(args)?);
-                let place = Place::resolve_planned(&cx, &path)?;
-                let label = place.label(&cx.workspace);
-                let file = anchored::open_file(&place).map_err(|error| explain(&label, &error))?;
-                show(file, &window, &label, MAX_SHOWN_BYTES, &cx.cancel).map(ToolOutput::ok)
-            })
-            .await,
-        )
+        output(read(&args, cx).await)
     }
+
+    fn files(&self) -> FileUse {
+        FileUse::Reads
+    }
+}
+
+async fn read(args: &Map<String, Value>, cx: ToolCx) -> Result<ToolOutput, String> {
+    let args = Args::new(args);
+    let (path, window) = (path_of(args, None)?, Window::of(args)?);
+    let place = Place::found_again(&cx, &path).await?;
+    show_place(&cx, place, window, MAX_SHOWN_BYTES).await.map(ToolOutput::ok)
+}
+
+/// The lines of the file at `place` that `window` names, as the client has it or as it is on the disk.
+pub(super) async fn show_place(
+    cx: &ToolCx,
+    place: Place,
+    window: Window,
+    most: usize,
+) -> Result<String, String> {
+    let label = place.label(&cx.workspace);
+    if cx.workspace.host.features().has_files() {
+        let text = client_files::read_in(cx, &place, &label).await?;
+        let size = text.len() as u64;
+        return show((io::Cursor::new(text), size), &window, &label, most, &cx.cancel);
+    }
+    let cancel = cx.cancel.clone();
+    blocking(move || {
+        let failed = |error: io::Error| explain(&label, &error);
+        let file = anchored::open_file(&place).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        show((file, size), &window, &label, most, &cancel)
+    })
+    .await
 }
 
 /// Which lines.
@@ -117,17 +141,16 @@ struct Seen {
     crlf: bool,
 }
 
-/// The lines of `file` that `window` names, in about `most` bytes.
-pub(super) fn show(
-    file: File,
+/// The lines of a text of `size` bytes that `window` names, in about `most` bytes.
+fn show<R: Read>(
+    (text, size): (R, u64),
     window: &Window,
     label: &str,
     most: usize,
     cancel: &CancellationToken,
 ) -> Result<String, String> {
     let failed = |error: io::Error| explain(label, &error);
-    let size = file.metadata().map_err(failed)?.len();
-    let mut lines = Lines::open(file, label, size, cancel)?;
+    let mut lines = Lines::open(text, label, size, cancel)?;
     for skipped in 0..window.offset {
         if lines.next(false).map_err(failed)?.is_none() {
             return Ok(format!("[{label} has {skipped} lines; offset {} is past its end]", window.offset));
@@ -185,8 +208,8 @@ impl Seen {
 }
 
 /// The lines of a text file, one at a time, each kept only up to a bound.
-struct Lines<'a> {
-    reader: BufReader<io::Chain<io::Cursor<Vec<u8>>, File>>,
+struct Lines<'a, R> {
+    reader: BufReader<io::Chain<io::Cursor<Vec<u8>>, R>>,
     end: u8,
     cancel: &'a CancellationToken,
 }
@@ -197,8 +220,8 @@ struct Line {
     crlf: bool,
 }
 
-impl<'a> Lines<'a> {
-    fn open(mut file: File, label: &str, size: u64, cancel: &'a CancellationToken) -> Result<Self, String> {
+impl<'a, R: Read> Lines<'a, R> {
+    fn open(mut file: R, label: &str, size: u64, cancel: &'a CancellationToken) -> Result<Self, String> {
         let mut start = Vec::new();
         file.by_ref()
             .take(SNIFFED_BYTES as u64)

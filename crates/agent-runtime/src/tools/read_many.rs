@@ -1,15 +1,16 @@
 //! `read_multiple_files`: several text files in one answer, each as `read_file` shows it, in a share of the room. A
 //! file that cannot be read costs only its own part.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use session_model::ToolKind;
 
-use super::read_file::{MAX_SHOWN_BYTES, Window, show};
-use super::support::{blocking, explain, output, spec, title};
-use super::{
-    Approval, ApprovalAsk, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, anchored,
-};
+use super::read_file::{MAX_SHOWN_BYTES, Window, show_place};
+use super::support::{blocking, output, spec, title};
+use super::{Approval, ApprovalAsk, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace};
+use crate::host::FileUse;
 
 /// More files than this are asked for in several calls.
 const MAX_FILES: usize = 20;
@@ -42,12 +43,12 @@ impl ReadMany {
     }
 }
 
-fn paths_of(args: Args<'_>) -> Result<Vec<String>, String> {
-    let mut paths = Vec::new();
-    for path in args.strings("paths")? {
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
+/// The files in the order in which they are named. A client is asked for each of them; on the disk twice is once.
+fn paths_of(args: Args<'_>, workspace: &Workspace) -> Result<Vec<String>, String> {
+    let mut paths = args.strings("paths")?;
+    if !workspace.host.features().has_files() {
+        let mut seen = HashSet::new();
+        paths.retain(|path| seen.insert(path.clone()));
     }
     match paths.len() {
         0 => Err("`paths` is empty: name at least one file".to_owned()),
@@ -64,7 +65,7 @@ impl Tool for ReadMany {
 
     async fn plan(&self, args: &Map<String, Value>, workspace: &Workspace) -> Result<CallPlan, String> {
         let args = Args::new(args);
-        let paths = paths_of(args)?;
+        let paths = paths_of(args, workspace)?;
         Window::of(args)?;
         let workspace = workspace.clone();
         blocking(move || {
@@ -83,42 +84,41 @@ impl Tool for ReadMany {
     }
 
     async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput {
-        output(
-            blocking(move || {
-                let args = Args::new(&args);
-                let (paths, window) = (paths_of(args)?, Window::of(args)?);
-                let share = MAX_SHOWN_BYTES / paths.len();
-                let parts: Vec<(String, Result<String, String>)> =
-                    paths.into_iter().map(|path| part(&cx, path, window, share)).collect();
-                if cx.cancel.is_cancelled() {
-                    return Err("cancelled".to_owned());
-                }
-                let failed = parts.iter().all(|(_, shown)| shown.is_err());
-                let told: Vec<String> = parts
-                    .into_iter()
-                    .map(|(label, shown)| match shown {
-                        Ok(text) => format!("=== {label} ===\n{text}"),
-                        Err(reason) => format!("=== {label} ===\n[not read: {reason}]"),
-                    })
-                    .collect();
-                let told = told.join("\n\n");
-                if failed { Err(told) } else { Ok(ToolOutput::ok(told)) }
-            })
-            .await,
-        )
+        output(read(&args, &cx).await)
+    }
+
+    fn files(&self) -> FileUse {
+        FileUse::Reads
     }
 }
 
+/// One file after the other, in the order in which they are named.
+async fn read(args: &Map<String, Value>, cx: &ToolCx) -> Result<ToolOutput, String> {
+    let args = Args::new(args);
+    let (paths, window) = (paths_of(args, &cx.workspace)?, Window::of(args)?);
+    let share = MAX_SHOWN_BYTES / paths.len();
+    let (mut told, mut failed) = (Vec::new(), true);
+    for path in paths {
+        if cx.cancel.is_cancelled() {
+            return Err("cancelled".to_owned());
+        }
+        let (label, shown) = part(cx, path, window, share).await;
+        failed &= shown.is_err();
+        told.push(match shown {
+            Ok(text) => format!("=== {label} ===\n{text}"),
+            Err(reason) => format!("=== {label} ===\n[not read: {reason}]"),
+        });
+    }
+    let told = told.join("\n\n");
+    if failed { Err(told) } else { Ok(ToolOutput::ok(told)) }
+}
+
 /// One file's label and text.
-fn part(cx: &ToolCx, path: String, window: Window, share: usize) -> (String, Result<String, String>) {
-    let place = match Place::resolve_planned(cx, &path) {
-        Ok(place) => place,
-        Err(reason) => return (path, Err(reason)),
-    };
-    let label = place.label(&cx.workspace);
-    let file = anchored::open_file(&place).map_err(|error| explain(&label, &error));
-    let shown = file.and_then(|file| show(file, &window, &label, share, &cx.cancel));
-    (label, shown)
+async fn part(cx: &ToolCx, path: String, window: Window, share: usize) -> (String, Result<String, String>) {
+    match Place::found_again(cx, &path).await {
+        Ok(place) => (place.label(&cx.workspace), show_place(cx, place, window, share).await),
+        Err(reason) => (path, Err(reason)),
+    }
 }
 
 /// The leave for all of them together.

@@ -9,6 +9,7 @@ use super::{
     grep::Grep, http::Http, list_dir::ListDir, move_file::MoveFile, read_file::ReadFile, read_many::ReadMany,
     write_file::WriteFile,
 };
+use crate::host::HostFeatures;
 use crate::process::Background;
 use crate::provider::ToolSchema;
 
@@ -67,6 +68,13 @@ impl ToolRegistry {
             None => tools.push(tool),
         }
         self
+    }
+
+    /// Those that work where the client does what `features` say.
+    #[must_use]
+    pub fn for_host(&self, features: HostFeatures) -> Self {
+        let tools = self.iter().filter(|tool| features.allow(tool.files())).cloned();
+        Self { tools: Arc::new(tools.collect()) }
     }
 
     /// The tool of that name.

@@ -4,11 +4,12 @@ use std::io::Read as _;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use session_model::{FileChange, FileOp, ToolKind};
+use session_model::{FileChange, FileOp, ToolContent, ToolKind};
 
 use super::anchored::{self, Written};
 use super::support::{blocking, explain, output, path_of, show_change, spec, title};
-use super::{Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace};
+use super::{Approval, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, client_files};
+use crate::host::{FileUse, HostError};
 
 /// Bytes of the old text that are read for the sake of showing the change.
 const MAX_BEFORE_BYTES: u64 = 512 * 1024;
@@ -46,51 +47,86 @@ impl Tool for WriteFile {
     async fn plan(&self, args: &Map<String, Value>, workspace: &Workspace) -> Result<CallPlan, String> {
         let args = Args::new(args);
         let (path, content) = (path_of(args, None)?, args.string("content")?);
-        let workspace = workspace.clone();
-        blocking(move || {
-            let place = Place::resolve(&workspace, &path)?;
-            let label = place.label(&workspace);
-            let change = change(&place, &label, content)?;
+        let judged = workspace.clone();
+        let place = blocking(move || Place::resolve(&judged, &path)).await?;
+        let label = place.label(workspace);
+        let (preview, what) = if workspace.host.features().has_files() {
+            (client_change(workspace, &place, content).await, "Write")
+        } else {
+            let (place, label) = (place.clone(), label.clone());
+            let change = blocking(move || change(&place, &label, content)).await?;
             let what = match change.op {
                 FileOp::Add => "Create",
                 FileOp::Modify | FileOp::Delete | FileOp::Move { .. } => "Replace",
             };
-            Ok(CallPlan {
-                title: title("write_file", &label),
-                locations: vec![place.location(None)],
-                approval: place.write_approval(what),
-                preview: vec![show_change(change)],
-            })
+            (Some(show_change(change)), what)
+        };
+        Ok(CallPlan {
+            title: title("write_file", &label),
+            locations: vec![place.location(None)],
+            approval: place.write_approval(what),
+            preview: preview.into_iter().collect(),
         })
-        .await
+    }
+
+    fn files(&self) -> FileUse {
+        FileUse::Writes
     }
 
     async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput {
-        output(
-            blocking(move || {
-                let args = Args::new(&args);
-                let (path, content) = (path_of(args, None)?, args.string("content")?);
-                let place = Place::resolve_planned(&cx, &path)?;
-                let label = place.label(&cx.workspace);
-                let mut change = change(&place, &label, content.clone())?;
-                if cx.cancel.is_cancelled() {
-                    return Err("cancelled before anything was written".to_owned());
-                }
-                let written = anchored::replace(&place, content.as_bytes())
-                    .map_err(|error| format!("nothing was written: {}", explain(&label, &error)))?;
-                let (done, op) = match written {
-                    Written::Created => ("created", FileOp::Add),
-                    Written::Replaced => ("replaced", FileOp::Modify),
-                };
-                change.op = op;
-                Ok(ToolOutput {
-                    content: vec![show_change(change)],
-                    ..ToolOutput::ok(format!("{done} {label} ({} bytes)", content.len()))
-                })
-            })
-            .await,
-        )
+        output(write(&args, cx).await)
     }
+}
+
+async fn write(args: &Map<String, Value>, cx: ToolCx) -> Result<ToolOutput, String> {
+    let args = Args::new(args);
+    let (path, content) = (path_of(args, None)?, args.string("content")?);
+    let place = Place::found_again(&cx, &path).await?;
+    let label = place.label(&cx.workspace);
+    let bytes = content.len();
+    if cx.workspace.host.features().has_files() {
+        let change = client_change(&cx.workspace, &place, content.clone()).await;
+        // The path may have been led elsewhere while the client read.
+        if Place::found_again(&cx, &path).await? != place {
+            return Err(format!("{label} leads elsewhere than before; nothing was written"));
+        }
+        client_files::write(&cx, &place, &label, content).await?;
+        let done = ToolOutput::ok(format!("written {label} ({bytes} bytes)"));
+        return Ok(ToolOutput { content: change.into_iter().collect(), ..done });
+    }
+    blocking(move || {
+        let mut change = change(&place, &label, content.clone())?;
+        if cx.cancel.is_cancelled() {
+            return Err("cancelled before anything was written".to_owned());
+        }
+        let written = anchored::replace(&place, content.as_bytes())
+            .map_err(|error| format!("nothing was written: {}", explain(&label, &error)))?;
+        let (done, op) = match written {
+            Written::Created => ("created", FileOp::Add),
+            Written::Replaced => ("replaced", FileOp::Modify),
+        };
+        change.op = op;
+        let done = ToolOutput::ok(format!("{done} {label} ({bytes} bytes)"));
+        Ok(ToolOutput { content: vec![show_change(change)], ..done })
+    })
+    .await
+}
+
+/// What writing `content` changes of the client's file, as far as the client says what it holds. Without that a changed
+/// file would look like a new one, and nothing is shown.
+async fn client_change(workspace: &Workspace, place: &Place, content: String) -> Option<ToolContent> {
+    let may_read = workspace.host.features().read_file && matches!(place.read_approval(), Approval::Free);
+    if !may_read {
+        return None;
+    }
+    let (op, before) = match workspace.host.read_file(&place.shown).await {
+        Ok(before) => (FileOp::Modify, Some(before)),
+        Err(HostError::NotFound(_)) => (FileOp::Add, None),
+        Err(
+            HostError::Refused(_) | HostError::Failed(_) | HostError::Unanswered(_) | HostError::Interrupted,
+        ) => return None,
+    };
+    Some(show_change(FileChange { path: place.shown.clone(), op, before, after: Some(content) }))
 }
 
 /// What writing `content` changes.

@@ -226,6 +226,8 @@ impl<'a> Turn<'a> {
                 let Some(id) = self.rows.get(id.as_str()).cloned() else { return Ok(()) };
                 Event::ToolOutput { id, chunk }
             }
+            // Terminals are this program's own: what another agent's commands print comes in its rows.
+            Event::Terminal(_) | Event::TerminalOutput { .. } => return Ok(()),
             Event::Plan(mut plan) => {
                 plan.id = PlanId::from(format!("{}:{}", self.config.name, plan.id));
                 Event::Plan(plan)

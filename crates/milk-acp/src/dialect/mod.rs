@@ -14,6 +14,7 @@ mod form;
 mod lifecycle;
 mod limit;
 mod v1_ask;
+mod v1_host;
 mod v1_in;
 mod v1_memory;
 mod v1_out;
@@ -31,9 +32,10 @@ mod conformance;
 mod tests;
 
 use acp_rpc::{Params, RequestError, RpcError};
+use agent_runtime::host::{HostCall, HostError, TerminalOutput};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use session_model::{Answer, Ask, Event, Route, SessionId, Warning};
+use session_model::{Answer, Ask, Event, Route, SessionId, TerminalExit, TerminalId, Warning};
 use tokio::time::Instant;
 
 use crate::command::{ClientFeatures, Command, Notice, Reply};
@@ -75,6 +77,21 @@ pub struct Outgoing {
     pub method: &'static str,
     /// Its parameters.
     pub params: Box<RawValue>,
+}
+
+/// What a client did in our place, in no version's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostAnswer {
+    /// A file's text.
+    Text(String),
+    /// It is done.
+    Done,
+    /// A command runs in this terminal.
+    Terminal(TerminalId),
+    /// What a command has printed.
+    Output(TerminalOutput),
+    /// A command has ended.
+    Exited(TerminalExit),
 }
 
 impl Outgoing {
@@ -136,6 +153,30 @@ impl Dialect {
         match self {
             Self::V1(v1) => v1.features,
             Self::V2(v2) => v2.features,
+        }
+    }
+
+    /// Words what the client of `session` is to do in our place; `None` where the version has no such thing.
+    #[must_use]
+    pub fn host(&self, session: &SessionId, call: &HostCall) -> Option<Outgoing> {
+        match self {
+            Self::V1(_) => v1_host::word(session, call),
+            Self::V2(_) => None,
+        }
+    }
+
+    /// Reads what came back.
+    ///
+    /// # Errors
+    /// What the client said, or that it said nothing that could be understood.
+    pub fn host_answer(
+        &self,
+        call: &HostCall,
+        outcome: Result<&RawValue, &RequestError>,
+    ) -> Result<HostAnswer, HostError> {
+        match self {
+            Self::V1(_) => v1_host::read(call, outcome),
+            Self::V2(_) => Err(HostError::Failed("this version has no such request".to_owned())),
         }
     }
 

@@ -76,7 +76,7 @@ impl Output {
 fn text_of(item: &ToolContent) -> Option<&str> {
     match item {
         ToolContent::Content(content) => content.as_text(),
-        ToolContent::Change(_) => None,
+        ToolContent::Change(_) | ToolContent::Terminal(_) => None,
     }
 }
 

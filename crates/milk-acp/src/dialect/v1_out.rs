@@ -8,7 +8,7 @@ use std::time::Duration;
 use acp_wire::v1;
 use session_model::{
     Ask, Compaction, ConfigOption, Content, Event, Foreground, MessageId, Notice, Plan, PlanId, Role,
-    SessionId, ToolCallId, ToolCallUpdate, ToolContent,
+    SessionId, TerminalOwner, TerminalView, ToolCallId, ToolCallUpdate, ToolContent,
 };
 use tokio::time::Instant;
 
@@ -71,6 +71,10 @@ impl View {
             Event::MessageDelta { id, role, content } => self.delta(id, *role, content),
             Event::ToolCall(update) => self.tool_call(update),
             Event::ToolOutput { id, chunk } => self.tool_output(id, chunk),
+            // Terminals of ours are unknown to the version: their output is their call's.
+            Event::TerminalOutput { call, text, .. } => {
+                self.tool_output(call, &ToolContent::Content(Content::text(text.as_str())))
+            }
             Event::Plan(plan) => self.plan(plan),
             Event::PlanRemoved(id) => self.plan_removed(id),
             Event::Compaction(compaction) => self.compaction(compaction),
@@ -93,7 +97,11 @@ impl View {
                 chunk::text(&self.session, Role::Agent, id, &format!("{text}\n\n")).into_iter().collect()
             }
             // What requests took is told by the gauge.
-            Event::Spent(_) | Event::Usage(_) | Event::Title(_) | Event::ReplayComplete => Vec::new(),
+            Event::Spent(_)
+            | Event::Usage(_)
+            | Event::Title(_)
+            | Event::Terminal(_)
+            | Event::ReplayComplete => Vec::new(),
         }
     }
 
@@ -106,6 +114,8 @@ impl View {
             Event::MessageDelta { id, role, content } => self.delta(id, *role, content),
             Event::ToolCall(_)
             | Event::ToolOutput { .. }
+            | Event::Terminal(_)
+            | Event::TerminalOutput { .. }
             | Event::Plan(_)
             | Event::PlanRemoved(_)
             | Event::Compaction(_)
@@ -222,6 +232,9 @@ impl View {
 
     /// The version repeats a call's whole output for every addition, so additions that follow fast are gathered.
     fn tool_output(&mut self, id: &ToolCallId, chunk: &ToolContent) -> Vec<Outgoing> {
+        if let ToolContent::Terminal(TerminalView { owner: TerminalOwner::Agent, .. }) = chunk {
+            return Vec::new();
+        }
         let row = self.rows.entry(id.clone()).or_default();
         row.output.push(chunk);
         row.held = true;

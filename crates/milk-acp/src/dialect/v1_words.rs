@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use session_model::{
     Choice, Command, Compaction, CompactionState, ConfigOption, Content, ContextUsage, FileChange, FileOp,
     OptionCategory, OptionKind, Plan, PlanEntry, PlanPriority, PlanStatus, ResourceBody, Severity,
-    StopReason, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
+    StopReason, TerminalOwner, TerminalView, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 
 use super::limit::{self, Budget, Detail};
@@ -103,6 +103,24 @@ fn tool_content(content: &ToolContent, budget: &mut Budget) -> Vec<v1::ToolCallC
         ToolContent::Content(content) if budget.take(limit::size(content)) => vec![shown(block(content))],
         ToolContent::Content(content) => vec![shown(v1::ContentBlock::from(limit::unshown(content)))],
         ToolContent::Change(change) => change_content(change, budget),
+        ToolContent::Terminal(terminal) => terminal_content(terminal, budget),
+    }
+}
+
+/// The version knows the client's own terminals; what one of ours showed is text.
+fn terminal_content(terminal: &TerminalView, budget: &mut Budget) -> Vec<v1::ToolCallContent> {
+    let text = |text: &str, budget: &mut Budget| {
+        let shown = (!text.is_empty()).then(|| ToolContent::Content(Content::text(text)));
+        shown.map(|shown| tool_content(&shown, budget)).unwrap_or_default()
+    };
+    match terminal.owner {
+        TerminalOwner::Agent => text(&terminal.shown, budget),
+        TerminalOwner::Client => {
+            let id = v1::TerminalId::from(terminal.id.as_str());
+            let mut out = vec![v1::ToolCallContent::Terminal(v1::Terminal::new(id))];
+            out.extend(text(terminal.note.as_deref().unwrap_or_default(), budget));
+            out
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use acp_rpc::{Params, RpcError};
 use acp_wire::v2;
-use session_model::{Content, EmbeddedResource, OptionInput, ResourceBody, ResourceLink, SessionId};
+use session_model::{
+    Content, EmbeddedResource, OptionInput, ResourceBody, ResourceLink, SessionId, ToolCallId,
+};
 
 use super::decode;
 use crate::command::{
@@ -39,10 +41,10 @@ impl V2 {
             "session/delete" => delete_session(params),
             "session/prompt" => self.prompt(params),
             "session/set_config_option" => set_option(params),
-            // The protocol wants bad parameters, not an unknown method, where nothing can be cancelled.
-            "tool_call/cancel" | "terminal/cancel" => Err(decode::invalid(format!(
-                "{method}: nothing advertises `capabilities.cancel`; session/cancel ends the whole turn"
-            ))),
+            "tool_call/cancel" | "terminal/cancel" => {
+                let (session, call) = cancelled_call(method, params)?;
+                Ok(Command::CancelCall(session, call))
+            }
             unknown => Err(RpcError::method_not_found(unknown)),
         }
     }
@@ -97,8 +99,23 @@ pub(super) fn notification(method: &str, params: &Params) -> Option<Notice> {
             let cancel: v2::CancelSessionNotification = params.parse().ok()?;
             Some(Notice::Cancel(SessionId::new(cancel.session_id.as_str())))
         }
+        "tool_call/cancel" | "terminal/cancel" => {
+            let (session, call) = cancelled_call(method, params).ok()?;
+            Some(Notice::CancelCall(session, call))
+        }
         _ => None,
     }
+}
+
+/// The call that is to end. A terminal of ours bears the name of the call that uses it.
+fn cancelled_call(method: &str, params: &Params) -> Result<(SessionId, ToolCallId), RpcError> {
+    if method == "terminal/cancel" {
+        let request: v2::CancelTerminalRequest = params.parse()?;
+        let session = decode::session(request.session_id.as_str())?;
+        return Ok((session, ToolCallId::new(request.terminal_id.as_str())));
+    }
+    let request: v2::CancelToolCallRequest = params.parse()?;
+    Ok((decode::session(request.session_id.as_str())?, ToolCallId::new(request.tool_call_id.as_str())))
 }
 
 fn new_session(params: &Params) -> Result<Command, RpcError> {

@@ -1,8 +1,13 @@
 //! Words a session's events for a client of version 2, which can say nearly all of them as they are. Knows nothing of
 //! the sibling version.
 
-use acp_wire::v2;
-use session_model::{Ask, Content, Event, MessageId, Notice, Role, SessionId, ToolCallId, ToolContent};
+use acp_wire::{Patch, v2};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use session_model::{
+    Ask, Content, Event, MessageId, Notice, Role, SessionId, TerminalId, TerminalUpdate, ToolCallId,
+    ToolContent,
+};
 
 use super::chunk::{self, Part};
 use super::{Outgoing, UPDATE, limit, route, v2_ask, v2_words as words, warning};
@@ -35,6 +40,11 @@ impl View {
             .into_iter()
             .collect(),
             Event::ToolOutput { id, chunk } => self.tool_output(id, chunk),
+            Event::Terminal(terminal) => self.terminal(terminal),
+            // Each piece is encoded by itself, and the client joins the bytes.
+            Event::TerminalOutput { id, text, .. } => {
+                limit::pieces(text).filter_map(|piece| self.terminal_chunk(id, piece)).collect()
+            }
             Event::Plan(plan) => self.one(v2::SessionUpdate::PlanUpdate(words::plan(plan))),
             Event::PlanRemoved(id) => {
                 self.one(v2::SessionUpdate::PlanRemoved(v2::PlanRemoved::new(id.as_str())))
@@ -130,11 +140,29 @@ impl View {
             ToolContent::Content(content) => {
                 chunk::part(content).filter_map(|part| send(words::shown(block(&part)))).collect()
             }
-            ToolContent::Change(change) => {
-                let diff = words::diff(change, &mut limit::Budget::new());
-                send(v2::ToolCallContent::Diff(diff)).into_iter().collect()
+            ToolContent::Change(_) | ToolContent::Terminal(_) => {
+                words::tool_content(chunk, &mut limit::Budget::new()).into_iter().filter_map(send).collect()
             }
         }
+    }
+
+    /// A terminal of ours. Output that exceeds one update's limit is appended to it, and the end told last.
+    fn terminal(&self, terminal: &TerminalUpdate) -> Vec<Outgoing> {
+        let word = |word| self.send(v2::SessionUpdate::TerminalUpdate(word));
+        let mut pieces = terminal.output.as_deref().into_iter().flat_map(limit::pieces);
+        let mut out = Vec::new();
+        if let Some(first) = pieces.next() {
+            let output = v2::TerminalOutput::new(STANDARD.encode(first));
+            out.extend(word(v2::TerminalUpdate::new(terminal.id.as_str()).output(Patch::Set(output))));
+            out.extend(pieces.filter_map(|piece| self.terminal_chunk(&terminal.id, piece)));
+        }
+        out.extend(word(words::terminal(terminal)));
+        out
+    }
+
+    fn terminal_chunk(&self, id: &TerminalId, text: &str) -> Option<Outgoing> {
+        let chunk = v2::TerminalOutputChunk::new(id.as_str(), STANDARD.encode(text));
+        self.send(v2::SessionUpdate::TerminalOutputChunk(chunk))
     }
 
     fn notice(&self, notice: &Notice) -> Vec<Outgoing> {

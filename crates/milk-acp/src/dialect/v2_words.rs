@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use session_model::{
     Choice, Command, Compaction, CompactionState, ConfigOption, Content, ContextUsage, FileChange, FileOp,
     Foreground, OptionCategory, OptionKind, Plan, PlanEntry, PlanPriority, PlanStatus, ResourceBody, Route,
-    Severity, StopReason, ToolCallUpdate, ToolContent, ToolKind, ToolStatus, TurnFailure,
+    Severity, StopReason, TerminalExit, TerminalOwner, TerminalUpdate, TerminalView, ToolCallUpdate,
+    ToolContent, ToolKind, ToolStatus, TurnFailure,
 };
 
 use super::diff::git_patch;
@@ -84,6 +85,39 @@ pub(super) fn tool_call_update(update: &ToolCallUpdate, detail: Detail) -> v2::T
         .locations(set(locations))
         .raw_input(set(update.raw_input.as_ref().map(raw)))
         .raw_output(set(update.raw_output.as_ref().map(raw)))
+        .capabilities(capabilities(update.cancellable))
+}
+
+/// What the client may do with a call; it is told once it can no longer.
+fn capabilities(cancellable: Option<bool>) -> Patch<v2::ToolCallCapabilities> {
+    match cancellable {
+        None => Patch::Keep,
+        Some(false) => Patch::Clear,
+        Some(true) => {
+            let cancel = v2::ToolCallCancelCapabilities::new();
+            Patch::Set(v2::ToolCallCapabilities::new().cancel(cancel))
+        }
+    }
+}
+
+/// A terminal of ours. The client may end its command while it runs.
+pub(super) fn terminal(update: &TerminalUpdate) -> v2::TerminalUpdate {
+    let exit = |exit: &TerminalExit| {
+        v2::TerminalExitStatus::new().exit_code(exit.code.map(i64::from)).signal(exit.signal.clone())
+    };
+    let capabilities = match (&update.command, &update.exit) {
+        (_, Some(_)) => Patch::Clear,
+        (Some(_), None) => {
+            let cancel = v2::TerminalCancelCapabilities::new();
+            Patch::Set(v2::TerminalCapabilities::new().cancel(cancel))
+        }
+        (None, None) => Patch::Keep,
+    };
+    v2::TerminalUpdate::new(update.id.as_str())
+        .command(set(update.command.clone()))
+        .cwd(set(update.cwd.as_deref().map(path)))
+        .exit_status(set(update.exit.as_ref().map(exit)))
+        .capabilities(capabilities)
 }
 
 fn tool_contents(content: &[ToolContent], detail: Detail) -> Vec<v2::ToolCallContent> {
@@ -91,23 +125,33 @@ fn tool_contents(content: &[ToolContent], detail: Detail) -> Vec<v2::ToolCallCon
         return vec![shown(v2::ContentBlock::from(limit::NOT_SHOWN))];
     }
     let mut budget = Budget::new();
-    content.iter().map(|content| tool_content(content, &mut budget)).collect()
+    content.iter().flat_map(|content| tool_content(content, &mut budget)).collect()
 }
 
-fn tool_content(content: &ToolContent, budget: &mut Budget) -> v2::ToolCallContent {
-    match content {
-        ToolContent::Content(Content::Text { text }) => {
-            let text = limit::cut(text, limit::MAX_TEXT);
-            if budget.take(text.len()) {
-                shown(v2::ContentBlock::from(text.into_owned()))
-            } else {
-                shown(v2::ContentBlock::from(limit::omitted(text.len())))
-            }
+/// The parts of a row's content; a terminal's note stands beside it.
+pub(super) fn tool_content(content: &ToolContent, budget: &mut Budget) -> Vec<v2::ToolCallContent> {
+    let text = |text: &str, budget: &mut Budget| {
+        let text = limit::cut(text, limit::MAX_TEXT);
+        if budget.take(text.len()) {
+            shown(v2::ContentBlock::from(text.into_owned()))
+        } else {
+            shown(v2::ContentBlock::from(limit::omitted(text.len())))
         }
+    };
+    let piece = match content {
+        ToolContent::Content(Content::Text { text: words }) => text(words, budget),
         ToolContent::Content(content) if budget.take(limit::size(content)) => shown(block(content)),
         ToolContent::Content(content) => shown(v2::ContentBlock::from(limit::unshown(content))),
         ToolContent::Change(change) => v2::ToolCallContent::Diff(diff(change, budget)),
-    }
+        ToolContent::Terminal(TerminalView { id, owner: TerminalOwner::Agent, note, .. }) => {
+            let terminal = v2::ToolCallContent::Terminal(v2::Terminal::new(id.as_str()));
+            let note = note.as_deref().map(|note| text(note, budget));
+            return std::iter::once(terminal).chain(note).collect();
+        }
+        // The version knows no terminals of the client.
+        ToolContent::Terminal(TerminalView { shown, .. }) => text(shown, budget),
+    };
+    vec![piece]
 }
 
 /// Content in a tool call's row.

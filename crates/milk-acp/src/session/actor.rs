@@ -13,6 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use acp_rpc::{Closed, Permit, Responder};
+use agent_runtime::calls::RunningCalls;
 use agent_runtime::mode::SharedMode;
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -32,6 +33,7 @@ use crate::error::ServerError;
 use crate::options::Options;
 use crate::session::core::{Core, Effect, Input, ReplyId, Terms};
 use crate::session::desk::ViewDesk;
+use crate::session::host::{Happened, HostCalls};
 use crate::session::journal::{Journal, Report};
 use crate::session::mail::Attached;
 use crate::session::moves::{Moved, Moves};
@@ -74,6 +76,7 @@ enum Wake {
     Written(Report),
     Room(Result<Permit, Closed>),
     Returned(Returned),
+    Happened(Happened),
     Withdrawn(ReplyId),
     Attached(Attached),
     Moved(Box<Moved>),
@@ -121,6 +124,10 @@ pub(super) struct Actor {
     pub(super) queue: VecDeque<Out>,
     pub(super) journal: Journal,
     pub(super) questions: Questions,
+    /// What the client does for the turn.
+    pub(super) host: HostCalls,
+    /// The turn's calls that run.
+    pub(super) calls: RunningCalls,
     pub(super) turn: Option<RunningTurn>,
     pub(super) waiting: BTreeMap<ReplyId, Waiting>,
     pub(super) attaching: FuturesOrdered<BoxFuture<'static, Attached>>,
@@ -185,6 +192,8 @@ impl Actor {
             grants,
             queue: VecDeque::new(),
             questions: Questions::default(),
+            host: HostCalls::default(),
+            calls: RunningCalls::default(),
             turn: None,
             waiting: BTreeMap::new(),
             attaching: FuturesOrdered::new(),
@@ -219,6 +228,7 @@ impl Actor {
                     self.end();
                 }
                 Wake::Returned(returned) => self.returned(&returned),
+                Wake::Happened(happened) => self.host.deal_with(happened),
                 Wake::Withdrawn(reply) => self.step(Input::Withdrawn(reply)),
                 Wake::Attached(attached) => self.attached(attached),
                 Wake::Moved(moved) => self.moved(*moved),
@@ -238,11 +248,16 @@ impl Actor {
         self.last_words.get_or_insert_with(|| Instant::now() + LAST_WORDS);
         self.give_up_moves();
         self.step(Input::Cancel);
+        self.host.end();
     }
 
     /// Whether nothing runs and all is told and kept.
     pub(super) fn is_settled(&self) -> bool {
-        self.core.is_idle() && self.queue.is_empty() && self.attaching.is_empty() && !self.journal.is_busy()
+        self.core.is_idle()
+            && self.queue.is_empty()
+            && self.attaching.is_empty()
+            && !self.journal.is_busy()
+            && (!self.ending || self.host.is_settled())
     }
 
     /// Waits for whatever comes first, in this order of importance.
@@ -261,6 +276,7 @@ impl Actor {
             report = self.journal.written(), if need == Need::Safety => Wake::Written(report),
             permit = peer.reserve(), if need == Need::Room => Wake::Room(permit),
             returned = self.questions.returned() => Wake::Returned(returned),
+            happened = self.host.happened() => Wake::Happened(happened),
             reply = withdrawn(&mut self.waiting) => Wake::Withdrawn(reply),
             Some(attached) = self.attaching.next() => Wake::Attached(attached),
             moved = self.moves.done() => Wake::Moved(Box::new(moved)),

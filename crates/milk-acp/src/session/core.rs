@@ -7,8 +7,8 @@ use std::collections::{HashMap, VecDeque};
 
 use session_model::{
     Answer, Ask, AskId, Compaction, CompactionState, Content, ContextUsage, Event, Foreground, Item,
-    MessageId, Role, Route, SessionId, SessionUsage, StopReason, TokenUsage, ToolCallUpdate, ToolStatus,
-    TurnFailure, TurnId,
+    MessageId, Role, Route, SessionId, SessionUsage, StopReason, TerminalExit, TerminalUpdate, TokenUsage,
+    ToolCallUpdate, ToolStatus, TurnFailure, TurnId,
 };
 use session_store::fold::Folder;
 
@@ -58,6 +58,8 @@ pub(crate) enum Input {
     Emitted(Event),
     /// The turn asks the user.
     Asked(AskId, Ask),
+    /// The turn wants the client to do something in our place.
+    Called(AskId),
     /// The user answered.
     Answered(AskId, Answer),
     /// The turn is over.
@@ -70,7 +72,7 @@ pub(crate) enum Input {
     Attached(SessionId),
 }
 
-/// What the actor has to do. `CancelTurn`, `Withdraw` and `Settle` are done at once, everything else in order.
+/// What the actor has to do. `CancelTurn`, `Withdraw`, `Settle` and `Forgo` are done at once, everything else in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
     /// Keep these items; what follows waits until they are safe.
@@ -93,6 +95,10 @@ pub(crate) enum Effect {
     Start(TurnId, Vec<Content>),
     /// Ask the client.
     SendAsk(AskId, Ask),
+    /// Have the client do this.
+    Call(AskId),
+    /// Do not have it done: the turn is being interrupted.
+    Forgo(AskId),
     /// Interrupt the running turn.
     CancelTurn,
     /// Take a question back at the client.
@@ -105,7 +111,7 @@ impl Effect {
     /// Whether it must not wait behind unsent updates.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Self::CancelTurn | Self::Withdraw(_) | Self::Settle(..) => true,
+            Self::CancelTurn | Self::Withdraw(_) | Self::Settle(..) | Self::Forgo(_) => true,
             Self::Persist(..)
             | Self::KeepUsage(_)
             | Self::Speak(_)
@@ -115,7 +121,8 @@ impl Effect {
             | Self::Fail(..)
             | Self::Refuse(_)
             | Self::Start(..)
-            | Self::SendAsk(..) => false,
+            | Self::SendAsk(..)
+            | Self::Call(_) => false,
         }
     }
 }
@@ -129,6 +136,8 @@ struct Running {
     folder: Folder,
     segments: Segments,
     asks: Vec<AskId>,
+    /// Terminals of ours in which a command runs.
+    terminals: Vec<TerminalUpdate>,
     route: Option<Route>,
     cancelled: bool,
     local: bool,
@@ -239,6 +248,7 @@ impl Core {
             Input::Cancel => self.cancel(&mut out),
             Input::Emitted(event) => self.emitted(event, &mut out),
             Input::Asked(id, ask) => self.asked(id, ask, &mut out),
+            Input::Called(id) => self.called(id, &mut out),
             Input::Answered(id, answer) => self.answered(id, answer, &mut out),
             Input::Ended(outcome) => self.ended(outcome, &mut out),
             Input::ShowThoughts(show) => self.show_thoughts = show,
@@ -307,6 +317,7 @@ impl Core {
             folder: Folder::new(),
             segments: Segments::new(self.by_segment),
             asks: Vec::new(),
+            terminals: Vec::new(),
             route: None,
             cancelled: false,
             local,
@@ -382,6 +393,9 @@ impl Core {
         if let Event::Routed(route) = &event {
             running.route = Some(route.clone());
         }
+        if let Event::Terminal(terminal) = &event {
+            running.remember(terminal);
+        }
         running.tell(event, show_thoughts, out);
     }
 
@@ -396,6 +410,17 @@ impl Core {
         }
         running.asks.push(id.clone());
         out.push(Effect::SendAsk(id, ask));
+    }
+
+    /// Unlike a question, this is nothing that the turn waits for the user with.
+    fn called(&mut self, id: AskId, out: &mut Vec<Effect>) {
+        match self.running.as_mut().filter(|running| !running.cancelled) {
+            Some(running) => {
+                running.flush(out);
+                out.push(Effect::Call(id));
+            }
+            None => out.push(Effect::Forgo(id)),
+        }
     }
 
     fn answered(&mut self, id: AskId, answer: Answer, out: &mut Vec<Effect>) {
@@ -424,9 +449,13 @@ impl Core {
             Outcome::Failed(failure) => (StopReason::Error, None, Some(failure)),
         };
         running.flush(out);
+        for terminal in std::mem::take(&mut running.terminals) {
+            running.tell(Event::Terminal(terminal), show_thoughts, out);
+        }
         for open in running.folder.open_tools() {
             let mut update = ToolCallUpdate::new(open.id);
             update.status = Some(ToolStatus::Cancelled);
+            update.cancellable = Some(false);
             running.tell(Event::ToolCall(update), show_thoughts, out);
         }
         if let Some(id) = running.folder.open_compaction().cloned() {
@@ -452,6 +481,22 @@ impl Core {
 }
 
 impl Running {
+    /// Whatever ends a turn ends the commands in its terminals, and their last update is at hand.
+    fn remember(&mut self, terminal: &TerminalUpdate) {
+        if terminal.exit.is_some() {
+            self.terminals.retain(|open| open.id != terminal.id);
+        } else if terminal.command.is_some() {
+            let exit = Some(TerminalExit::default());
+            self.terminals.push(TerminalUpdate {
+                command: None,
+                cwd: None,
+                output: None,
+                exit,
+                ..terminal.clone()
+            });
+        }
+    }
+
     /// Keeps what the event completes, then tells it; text by segment waits for the segment's end.
     fn tell(&mut self, event: Event, show_thoughts: bool, out: &mut Vec<Effect>) {
         let items = self.folder.event(&event);

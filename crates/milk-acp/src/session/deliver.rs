@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use acp_rpc::{Permit, RpcError};
 use agent_runtime::driver::Permissions;
+use agent_runtime::host::HostFeatures;
 use agent_runtime::io::{TurnIo, TurnSignal};
 use agent_runtime::mode::Mode;
 use session_model::{Answer, Ask, AskId, Content, Entry, Event, Item, TurnId};
 use session_store::{MetaPatch, title_from};
 
-use crate::command::Reply;
+use crate::command::{ClientFeatures, Reply};
 use crate::commands::{self, CommandCx, Forced};
 use crate::dialect::Outgoing;
 use crate::drivers::Routing;
 use crate::error::ServerError;
 use crate::session::actor::{Actor, Out};
 use crate::session::core::{Effect, Input, ReplyId};
+use crate::session::host::Client;
 use crate::session::questions::Returned;
 use crate::session::segment::merge;
 use crate::session::turn::{RunningTurn, Said, TurnPlan};
@@ -57,6 +59,8 @@ impl Actor {
             Effect::Speak(handle) => self.view.speak(handle),
             Effect::Start(turn, prompt) => self.start(turn, prompt),
             Effect::SendAsk(id, ask) => self.send_ask(id, ask),
+            Effect::Call(id) => self.call(id),
+            Effect::Forgo(id) => self.host.forgo(&id),
             Effect::CancelTurn => {
                 if let Some(turn) = &mut self.turn {
                     turn.cancel();
@@ -158,6 +162,8 @@ impl Actor {
                 bash_patterns: self.settings.bash_patterns.clone(),
                 rules: self.settings.rules.clone(),
             },
+            host: self.host_features(),
+            calls: self.calls.clone(),
             model: self.options.model().map(str::to_owned),
             desk: None,
             effort: self.options.effort(),
@@ -166,6 +172,11 @@ impl Actor {
             drivers: Arc::clone(&self.drivers),
             ids: Arc::clone(&self.shared.ids),
         }
+    }
+
+    fn host_features(&self) -> HostFeatures {
+        let ClientFeatures { read_file, write_file, terminal, .. } = self.shared.dialect.features();
+        HostFeatures { read_file, write_file, terminal }
     }
 
     fn send_ask(&mut self, id: AskId, ask: Ask) {
@@ -179,6 +190,24 @@ impl Actor {
             let cause = "the client shows no forms".to_owned();
             self.step(Input::Answered(id, Answer::Unanswerable(cause)));
         }
+    }
+
+    /// Has the client do something, behind all that was said before.
+    fn call(&mut self, id: AskId) {
+        let held = self.view.flush();
+        if !held.is_empty() {
+            self.queue.push_front(Out::Do(Effect::Call(id)));
+            for line in held.into_iter().rev() {
+                self.queue.push_front(Out::Line(line));
+            }
+            return;
+        }
+        let client = Client {
+            dialect: self.shared.dialect.clone(),
+            peer: self.shared.peer.clone(),
+            session: self.core.handle().clone(),
+        };
+        self.host.send(&id, client);
     }
 
     /// What the client answered to a question.
@@ -239,6 +268,11 @@ impl Actor {
                 self.questions.expect(id.clone(), answer);
                 self.step(Input::Asked(id, ask));
             }
+            Said::Signal(TurnSignal::Host(call, answer)) => {
+                let id = self.ask_id();
+                self.host.expect(id.clone(), call, answer);
+                self.step(Input::Called(id));
+            }
             Said::Signal(TurnSignal::Granted(grant)) => {
                 self.grants.push(grant);
                 let grants = Some(self.grants.clone());
@@ -262,6 +296,8 @@ fn text_len(event: &Event) -> Option<usize> {
         Event::Message { .. }
         | Event::ToolCall(_)
         | Event::ToolOutput { .. }
+        | Event::Terminal(_)
+        | Event::TerminalOutput { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
         | Event::Compaction(_)

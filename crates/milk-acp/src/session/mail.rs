@@ -6,7 +6,7 @@ use std::sync::Arc;
 use acp_rpc::{Responder, RpcError};
 use futures::FutureExt;
 use session_model::source::IdKind;
-use session_model::{Event, Item, SessionId, Severity, TurnId};
+use session_model::{Event, Item, SessionId, Severity, ToolCallId, TurnId};
 use session_store::{MetaPatch, StoreError};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,9 @@ use crate::session::core::{Effect, Input, NewPrompt, ReplyId};
 use crate::session::open::{self, Opened, Past, directories, same_directory};
 use crate::session::{Birth, Mail, Mailbox, Opening, Shared, replay};
 use crate::views::Seat;
+
+/// What programs are told when the client's terminals are in doubt.
+const UNRESOLVED: &str = "terminal_unresolved";
 
 /// An open session that is to be shown again.
 pub(super) struct Attached {
@@ -200,6 +203,7 @@ impl Actor {
     pub(super) fn mail(&mut self, mail: Mail) {
         match mail {
             Mail::Cancel => self.step(Input::Cancel),
+            Mail::CancelCall(_, call, responder) => self.cancel_call(&call, responder),
             Mail::Close(responder) => {
                 self.closers.push(responder);
                 self.end();
@@ -229,6 +233,10 @@ impl Actor {
     }
 
     fn prompt(&mut self, prompt: Prompt, responder: Responder) {
+        if let Some(cause) = self.host.unresolved() {
+            let error = ServerError::failed(Some(prompt.session), UNRESOLVED, cause);
+            return responder.err(&RpcError::from(error));
+        }
         let reply = ReplyId(self.next_reply);
         self.next_reply += 1;
         let withdrawn = Box::pin(responder.cancelled().clone().cancelled_owned());
@@ -246,6 +254,18 @@ impl Actor {
         let local = invocation.is_some() && forced.is_none();
         self.forced.extend(forced.map(|forced| (turn.clone(), forced)));
         self.step(Input::Prompt(NewPrompt { reply, handle, content, ack, key, message, turn, local }));
+    }
+
+    /// Ends one call while its turn goes on.
+    fn cancel_call(&self, call: &ToolCallId, responder: Option<Responder>) {
+        let ends = self.calls.cancel(call);
+        let Some(responder) = responder else { return };
+        if ends {
+            return responder.ok(&self.shared.dialect.reply(&Reply::Done));
+        }
+        let text =
+            format!("no tool call {call} runs that could be cancelled; session/cancel ends a whole turn");
+        responder.err(&RpcError::from(ServerError::invalid(text)));
     }
 
     fn set_option(&mut self, set: &SetOption, responder: Responder) {
@@ -301,8 +321,12 @@ impl Actor {
     /// The last step: everything is kept, nothing runs.
     pub(super) async fn depart(&mut self) {
         self.queue.clear();
+        let unresolved = self.host.unresolved();
         for (session, done) in std::mem::take(&mut self.doomed) {
-            let outcome = if session == self.session {
+            let outcome = if let Some(cause) = &unresolved {
+                // The history may be all that tells what is still running.
+                Err(ServerError::failed(Some(session), UNRESOLVED, cause.clone()))
+            } else if session == self.session {
                 match self.shared.store.delete(&session).await {
                     // What could not be stored is gone with its view.
                     Ok(()) | Err(StoreError::NotFound(_)) => Ok(()),

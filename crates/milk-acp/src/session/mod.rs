@@ -8,6 +8,7 @@ mod changes;
 mod core;
 mod deliver;
 pub(crate) mod desk;
+mod host;
 mod journal;
 mod mail;
 pub(crate) mod moves;
@@ -21,8 +22,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use acp_rpc::{Peer, Responder};
-use session_model::SessionId;
 use session_model::source::{Clock, Ids};
+use session_model::{SessionId, ToolCallId};
 use session_store::SessionStore;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -80,6 +81,8 @@ pub(crate) type Dropped = oneshot::Sender<Result<(), ServerError>>;
 pub(crate) enum Mail {
     Prompt(Prompt, Responder),
     Cancel,
+    /// End one tool call of the running turn.
+    CancelCall(SessionId, ToolCallId, Option<Responder>),
     SetOption(SetOption, Responder),
     /// Show its session again, to the client that knows it by this id.
     Attach(OpenSession, Responder),
@@ -97,6 +100,7 @@ impl Mail {
     pub(crate) fn session(&self) -> Option<&SessionId> {
         match self {
             Self::Prompt(Prompt { session, .. }, _)
+            | Self::CancelCall(session, ..)
             | Self::SetOption(SetOption { session, .. }, _)
             | Self::Attach(OpenSession { session, .. }, _)
             | Self::Return(OpenSession { session, .. }, _)
@@ -115,6 +119,7 @@ impl Mail {
             | Self::Attach(_, responder)
             | Self::Return(_, responder)
             | Self::Close(responder) => Some(responder),
+            Self::CancelCall(_, _, responder) => responder,
             Self::Cancel | Self::Delete(..) | Self::Drop(..) => None,
         }
     }

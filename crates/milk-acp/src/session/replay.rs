@@ -55,7 +55,10 @@ fn qualify(event: &mut Event, short: &str) {
                 *id = ToolCallId::from(other);
             }
         }
-        Event::Plan(_)
+        // Terminals are of the moment and never replayed.
+        Event::Terminal(_)
+        | Event::TerminalOutput { .. }
+        | Event::Plan(_)
         | Event::PlanRemoved(_)
         | Event::Compaction(_)
         | Event::Spent(_)

@@ -56,6 +56,8 @@ pub(crate) fn merge(open: &mut Event, event: Event) -> Option<Event> {
         | Event::Message { .. }
         | Event::ToolCall(_)
         | Event::ToolOutput { .. }
+        | Event::Terminal(_)
+        | Event::TerminalOutput { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
         | Event::Compaction(_)

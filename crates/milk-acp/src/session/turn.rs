@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent_runtime::calls::RunningCalls;
 use agent_runtime::driver::{Compacted, Permissions, TurnEnd, TurnError, TurnInput};
+use agent_runtime::host::HostFeatures;
 use agent_runtime::io::{Interrupted, TurnIo, TurnSignal, TurnSignals};
 use agent_runtime::provider::Effort;
 use async_trait::async_trait;
@@ -41,6 +43,8 @@ pub(crate) struct TurnPlan {
     pub(crate) cwd: PathBuf,
     pub(crate) additional_roots: Vec<PathBuf>,
     pub(crate) permissions: Permissions,
+    pub(crate) host: HostFeatures,
+    pub(crate) calls: RunningCalls,
     pub(crate) model: Option<String>,
     /// The second agent, where there is one.
     pub(crate) desk: Option<Desk>,
@@ -66,6 +70,8 @@ impl TurnPlan {
             show_thoughts: true,
             handover: None,
             effort: self.effort,
+            host: self.host,
+            calls: self.calls.clone(),
         }
     }
 }

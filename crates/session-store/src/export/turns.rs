@@ -203,7 +203,7 @@ fn result_of(call: &ToolCallUpdate) -> String {
     }
     let shown = call.content.iter().flatten().filter_map(|piece| match piece {
         ToolContent::Content(content) => Content::as_text(content),
-        ToolContent::Change(_) => None,
+        ToolContent::Change(_) | ToolContent::Terminal(_) => None,
     });
     shown.collect()
 }

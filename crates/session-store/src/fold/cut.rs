@@ -44,6 +44,7 @@ pub(super) fn tool(content: Vec<ToolContent>, limit: usize) -> Vec<ToolContent> 
     for piece in content {
         match piece {
             ToolContent::Content(content) => texts.push(content),
+            ToolContent::Terminal(terminal) => texts.push(Content::text(terminal.shown)),
             ToolContent::Change(file) => {
                 flush(&mut texts, &mut kept);
                 kept.push(change(file, limit.max(CHANGE_BYTES)));

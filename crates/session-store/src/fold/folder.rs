@@ -63,8 +63,13 @@ impl Folder {
                 Vec::new()
             }
             Event::Compaction(compaction) => self.compaction(compaction),
+            Event::TerminalOutput { call, text, .. } => {
+                self.tool_output(call, &ToolContent::Content(Content::text(text.as_str())));
+                Vec::new()
+            }
             Event::Foreground(Foreground::Idle { .. }) => self.finish(),
             Event::Foreground(Foreground::Running | Foreground::RequiresAction)
+            | Event::Terminal(_)
             | Event::Plan(_)
             | Event::PlanRemoved(_)
             | Event::Spent(_)
@@ -152,6 +157,11 @@ impl Folder {
         });
         let tool = &mut self.tools[index];
         tool.call.merge(update);
+        // What is kept outlives every terminal.
+        tool.call.cancellable = None;
+        if let Some(content) = tool.call.content.as_mut().filter(|_| update.content.is_some()) {
+            *content = std::mem::take(content).into_iter().map(ToolContent::lasting).collect();
+        }
         tool.step = update.step.unwrap_or(tool.step);
         if tool.call.status.is_some_and(session_model::ToolStatus::is_final) {
             let OpenTool { step, call } = self.tools.remove(index);
@@ -163,6 +173,7 @@ impl Folder {
     }
 
     fn tool_output(&mut self, id: &ToolCallId, chunk: &ToolContent) {
+        let chunk = &chunk.clone().lasting();
         let Some(tool) = self.tools.iter_mut().find(|tool| tool.call.id == *id) else { return };
         let content = tool.call.content.get_or_insert_default();
         // Output comes in many small pieces; one text is kept of them.

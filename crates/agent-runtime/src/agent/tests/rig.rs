@@ -16,7 +16,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, Limits};
+use crate::calls::RunningCalls;
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
+use crate::host::HostFeatures;
 use crate::io::{TurnIo, TurnSignal, TurnSignals};
 use crate::provider::{ModelMessage, ModelRequest, ToolSchema};
 use crate::redact::Redactor;
@@ -31,6 +33,7 @@ pub(super) struct Rig {
     pub(super) permissions: Permissions,
     pub(super) history: Vec<Entry>,
     pub(super) show_thoughts: bool,
+    pub(super) calls: RunningCalls,
     pub(super) answers: VecDeque<Answer>,
     pub(super) cwd: PathBuf,
     limits: Limits,
@@ -66,6 +69,7 @@ impl Rig {
             permissions: Permissions::default(),
             history: Vec::new(),
             show_thoughts: false,
+            calls: RunningCalls::default(),
             answers: VecDeque::new(),
             cwd: PathBuf::from("/work"),
             limits: Limits::default(),
@@ -139,6 +143,8 @@ impl Rig {
             show_thoughts: self.show_thoughts,
             handover: None,
             effort: None,
+            host: HostFeatures::default(),
+            calls: self.calls,
         };
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });
@@ -221,6 +227,7 @@ impl Running {
                 event_line(&event)
             }
             TurnSignal::Granted(grant) => format!("granted {} {:?}", grant.tool, grant.scope),
+            TurnSignal::Host(call, _) => panic!("unexpected {call:?}"),
             TurnSignal::Ask(ask, answer) => {
                 let line = ask_line(&ask);
                 if let Some(next) = self.answers.pop_front() {
@@ -252,6 +259,8 @@ pub(super) fn event_line(event: &Event) -> String {
         Event::Usage(usage) => format!("usage {}/{}", usage.used, usage.size),
         Event::Remark { text, .. } => format!("remark: {text}"),
         Event::Notice(notice) => format!("notice {:?}: {}", notice.severity, notice.title),
+        Event::Terminal(terminal) => format!("terminal {terminal:?}"),
+        Event::TerminalOutput { id, text, .. } => format!("{id} +{text}"),
         Event::Message { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
@@ -303,6 +312,7 @@ pub(super) fn shown(content: &[ToolContent]) -> String {
     let text = |piece: &ToolContent| match piece {
         ToolContent::Content(content) => content.as_text().unwrap_or("?").to_owned(),
         ToolContent::Change(change) => format!("change of {}", change.path.display()),
+        ToolContent::Terminal(terminal) => terminal.shown.clone(),
     };
     content.iter().map(text).collect()
 }

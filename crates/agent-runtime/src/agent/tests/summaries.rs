@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::rig::event_line;
 use super::trouble::too_long;
 use crate::agent::Agent;
+use crate::calls::RunningCalls;
 use crate::driver::{Compacted, Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
+use crate::host::HostFeatures;
 use crate::io::{TurnIo, TurnSignal};
 use crate::provider::{ModelMessage, ModelRequest};
 use crate::scripted::{Line, Scripted};
@@ -61,6 +63,8 @@ fn input(history: Vec<Entry>, prompt: &str) -> TurnInput {
         show_thoughts: true,
         handover: None,
         effort: None,
+        host: HostFeatures::default(),
+        calls: RunningCalls::default(),
     }
 }
 

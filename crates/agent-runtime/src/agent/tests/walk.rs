@@ -18,8 +18,10 @@ use tokio_util::sync::CancellationToken;
 use super::rig::{Behaviour, Fake};
 use crate::Agent;
 use crate::agent::Limits;
+use crate::calls::RunningCalls;
 use crate::context::check;
 use crate::driver::{Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
+use crate::host::HostFeatures;
 use crate::io::{TurnIo, TurnSignal};
 use crate::provider::{FinishReason, Provider, ProviderError};
 use crate::providers::stream_table::framing::Dice;
@@ -117,6 +119,8 @@ impl Kept {
             }
             Event::Message { .. }
             | Event::ToolOutput { .. }
+            | Event::Terminal(_)
+            | Event::TerminalOutput { .. }
             | Event::Plan(_)
             | Event::PlanRemoved(_)
             | Event::Commands(_)
@@ -201,6 +205,8 @@ impl Walk {
             show_thoughts: self.dice.chance(2),
             handover: None,
             effort: None,
+            host: HostFeatures::default(),
+            calls: RunningCalls::default(),
         };
         let mut task = JoinSet::new();
         task.spawn(async move { agent.drive(input, io).await });
@@ -210,6 +216,7 @@ impl Walk {
             match signal {
                 TurnSignal::Event(event) => kept.hear(event),
                 TurnSignal::Ask(_, reply) => drop(reply.send(answer(&mut self.dice))),
+                TurnSignal::Host(call, _) => panic!("unexpected {call:?}"),
                 TurnSignal::Granted(_) => {}
             }
             if cancel_at == Some(heard) {

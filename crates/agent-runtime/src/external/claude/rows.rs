@@ -192,7 +192,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().canonicalize().unwrap();
         std::fs::write(cwd.join("a.txt"), "one\ntwo\n").unwrap();
-        let workspace = Workspace { cwd: cwd.clone(), additional_roots: Vec::new() };
+        let workspace = Workspace::local(cwd.clone(), Vec::new());
         let file = cwd.join("a.txt");
         let tools = ToolRegistry::builtin();
         let edit = call("Edit", json!({"file_path": file, "old_string": "two", "new_string": "2"}));
@@ -233,7 +233,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_we_do_not_know_is_named_and_asked_about() {
-        let workspace = Workspace { cwd: PathBuf::from("/w"), additional_roots: Vec::new() };
+        let workspace = Workspace::local(PathBuf::from("/w"), Vec::new());
         let rows = [
             ("WebFetch", json!({"url": "http://h", "prompt": "p"}), "WebFetch: http://h", true),
             ("KillShell", json!({"shell_id": "1"}), "KillShell", false),

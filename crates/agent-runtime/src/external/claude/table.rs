@@ -36,8 +36,7 @@ pub(super) struct Known {
 
 impl Table {
     pub(super) fn new(tools: ToolRegistry, input: &TurnInput) -> Self {
-        let workspace =
-            Workspace { cwd: input.cwd.clone(), additional_roots: input.additional_roots.clone() };
+        let workspace = Workspace::local(input.cwd.clone(), input.additional_roots.clone());
         Self { tools, workspace, step: None, rows: Vec::new() }
     }
 

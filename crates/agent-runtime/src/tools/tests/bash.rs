@@ -7,6 +7,8 @@ use serde_json::json;
 use session_model::{Event, GrantScope, ToolCallId, ToolKind};
 
 use super::{Rig, link, scopes, text};
+use tokio::sync::mpsc;
+
 use crate::io::{TurnIo, TurnSignal};
 use crate::process::Background;
 use crate::tools::{ToolCx, ToolOutput, ToolRegistry, shell};
@@ -105,6 +107,20 @@ async fn what_is_left_running_can_be_owned_by_the_caller() {
     gone(&pid).await;
 }
 
+/// The first piece of output.
+async fn printed(listener: &mut mpsc::Receiver<TurnSignal>) -> String {
+    loop {
+        match listener.recv().await.expect("output") {
+            TurnSignal::Event(Event::TerminalOutput { text, .. }) => return text,
+            TurnSignal::Event(Event::Terminal(_) | Event::ToolOutput { .. }) => {}
+            other @ (TurnSignal::Event(_)
+            | TurnSignal::Ask(..)
+            | TurnSignal::Host(..)
+            | TurnSignal::Granted(_)) => panic!("unexpected {other:?}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_timeout_keeps_what_was_printed_and_leaves_nothing_behind() {
     let rig = Rig::new();
@@ -128,9 +144,7 @@ async fn a_cancelled_command_ends_within_the_grace_even_when_it_ignores_the_requ
     let tool = rig.tool("bash");
     let run = tool.run(super::members(json!({"command": command})), cx);
     let cancel = async {
-        let Some(TurnSignal::Event(Event::ToolOutput { .. })) = listener.recv().await else {
-            panic!("output")
-        };
+        printed(&mut listener).await;
         rig.cancel.cancel();
         tokio::time::Instant::now()
     };
@@ -166,10 +180,9 @@ async fn a_dropped_call_takes_its_whole_group_along() {
     let run = tool.run(super::members(json!({"command": "sleep 300 & echo $!; wait"})), cx);
     let shown = tokio::select! {
         output = run => panic!("ended: {output:?}"),
-        signal = listener.recv() => signal,
+        shown = printed(&mut listener) => shown,
     };
-    let Some(TurnSignal::Event(Event::ToolOutput { chunk, .. })) = shown else { panic!("output") };
-    gone(&text(&[chunk])).await;
+    gone(&shown).await;
 }
 
 #[tokio::test]
@@ -182,11 +195,9 @@ async fn output_is_shown_while_the_command_runs() {
     let tool = rig.tool("bash");
     let run = tool.run(super::members(json!({"command": command})), cx);
     let watch = async {
-        let Some(TurnSignal::Event(Event::ToolOutput { chunk, .. })) = listener.recv().await else {
-            panic!("output")
-        };
+        let shown = printed(&mut listener).await;
         rig.write("go", "");
-        text(&[chunk])
+        shown
     };
     let (output, first) = tokio::join!(run, watch);
     assert_eq!(first, "one ");

@@ -40,7 +40,7 @@ impl Rig {
         let cwd = top.path().canonicalize().unwrap().join("project");
         fs::create_dir(&cwd).unwrap();
         fs::create_dir(top.path().join("other")).unwrap();
-        let workspace = Workspace { cwd, additional_roots: Vec::new() };
+        let workspace = Workspace::local(cwd, Vec::new());
         Self {
             top,
             workspace,
@@ -119,15 +119,15 @@ fn scopes(plan: &CallPlan) -> Option<&[GrantScope]> {
 fn change(content: &[ToolContent]) -> &FileChange {
     let changes = content.iter().find_map(|piece| match piece {
         ToolContent::Change(change) => Some(change),
-        ToolContent::Content(_) => None,
+        ToolContent::Content(_) | ToolContent::Terminal(_) => None,
     });
     changes.expect("a change is shown")
 }
 
 fn text(content: &[ToolContent]) -> String {
-    let pieces = content.iter().filter_map(|piece| match piece {
-        ToolContent::Content(content) => content.as_text(),
-        ToolContent::Change(_) => None,
+    let pieces = content.iter().filter_map(|piece| match piece.clone().lasting() {
+        ToolContent::Content(content) => content.as_text().map(str::to_owned),
+        ToolContent::Change(_) | ToolContent::Terminal(_) => None,
     });
     pieces.collect()
 }

@@ -107,7 +107,7 @@ async fn one_patch_adds_changes_moves_and_deletes() {
     assert!(!rig.path("old.txt").exists() && !rig.path("gone.txt").exists());
     let ops = output.content.iter().map(|content| match content {
         ToolContent::Change(change) => change.op.clone(),
-        ToolContent::Content(content) => panic!("{content:?}"),
+        other @ (ToolContent::Content(_) | ToolContent::Terminal(_)) => panic!("{other:?}"),
     });
     let from = rig.path("old.txt");
     assert_eq!(ops.collect::<Vec<_>>(), [FileOp::Add, FileOp::Modify, FileOp::Move { from }, FileOp::Delete]);

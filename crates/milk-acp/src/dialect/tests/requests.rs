@@ -378,15 +378,18 @@ fn unknown_and_unadvertised_methods_are_named() {
 }
 
 #[test]
-fn cancelling_one_call_or_terminal_is_refused_as_a_parameter_in_version_2() {
-    for method in v2_cancels() {
-        let message = refused(&v2(), method, r#"{"sessionId":"s","toolCallId":"c","terminalId":"t"}"#);
-        assert!(message.starts_with(method), "{message}");
+fn cancelling_one_call_or_terminal_names_the_call_in_version_2() {
+    for (method, params) in [
+        ("tool_call/cancel", r#"{"sessionId":"s","toolCallId":"c"}"#),
+        ("terminal/cancel", r#"{"sessionId":"s","terminalId":"c"}"#),
+    ] {
+        assert_eq!(read(&v2(), method, params), Command::CancelCall("s".into(), "c".into()), "{method}");
+        refused(&v2(), method, r#"{"sessionId":"s"}"#);
+        assert_eq!(
+            v1().request(method, &self::params(params)).expect_err(method).code,
+            RpcError::METHOD_NOT_FOUND
+        );
     }
-}
-
-fn v2_cancels() -> [&'static str; 2] {
-    ["tool_call/cancel", "terminal/cancel"]
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn name(input: &Input) -> String {
         Input::Cancel => "cancel".to_owned(),
         Input::Emitted(event) => format!("emitted {}", event_told(event)),
         Input::Asked(id, _) => format!("asked {id}"),
+        Input::Called(id) => format!("called {id}"),
         Input::Answered(id, answer) => format!("answered {id} {answer:?}"),
         Input::Ended(outcome) => format!("ended {outcome:?}"),
         Input::ShowThoughts(show) => format!("show thoughts {show}"),
@@ -65,6 +66,8 @@ fn told(effect: &Effect) -> String {
         Effect::Refuse(reply) => format!("answer {} cancelled", reply.0),
         Effect::Start(turn, _) => format!("start {turn}"),
         Effect::SendAsk(id, _) => format!("ask {id}"),
+        Effect::Call(id) => format!("call {id}"),
+        Effect::Forgo(id) => format!("forgo {id}"),
         Effect::CancelTurn => "cancel the turn".to_owned(),
         Effect::Withdraw(id) => format!("withdraw {id}"),
         Effect::Settle(id, answer) => format!("settle {id} {answer:?}"),
@@ -97,6 +100,8 @@ fn event_told(event: &Event) -> String {
             Foreground::Running | Foreground::RequiresAction => format!("{foreground:?}"),
         },
         Event::ToolOutput { .. }
+        | Event::Terminal(_)
+        | Event::TerminalOutput { .. }
         | Event::Plan(_)
         | Event::PlanRemoved(_)
         | Event::Compaction(_)

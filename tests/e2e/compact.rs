@@ -1,13 +1,17 @@
 //! Summaries that stand for earlier turns: asked for or needed, kept, cancelled, failed.
 
-use agent_runtime::provider::ModelRequest;
-use agent_runtime::scripted::{Latch, Line};
+use std::sync::Arc;
+
+use agent_runtime::context::Family;
+use agent_runtime::provider::{ModelRequest, ProviderError};
+use agent_runtime::scripted::{Latch, Line, Scripted};
+use milk_acp::drivers::SessionSettings;
 use milk_tests::client::Client;
 use milk_tests::rig::Rig;
 use milk_tests::schema::Version;
 use serde_json::{Value, json};
 use session_model::Item;
-use session_store::export;
+use session_store::{MemoryStore, export};
 
 async fn say(client: &mut Client, session: &str, prompt: &str) {
     let id = client.prompt(session, prompt).await;
@@ -170,6 +174,82 @@ async fn a_cancel_while_a_summary_is_written_leaves_the_history_as_it_was() {
         say(&mut client, &session, "third question").await;
         let last = asked(&rig.model.requests()[3]);
         assert!(last.contains("first answer") && !last.contains("half a summ"), "{last}");
+        client.finish().await;
+    }
+}
+
+/// A server whose model holds 8,192 tokens and that says so only when it refuses.
+fn overflow() -> ProviderError {
+    ProviderError::Status {
+        agent: "scripted".to_owned(),
+        status: 400,
+        message: "request (8311 tokens) exceeds the available context size (8192 tokens), try increasing it"
+            .to_owned(),
+    }
+}
+
+fn long(n: usize) -> Vec<Line> {
+    vec![Line::say(format!("answer {n}: {}", "the parser reads the header first. ".repeat(60)))]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_overflows_the_window_goes_on_with_a_summary() {
+    for version in Version::BOTH {
+        let mut script: Vec<Vec<Line>> = (0..6).map(long).collect();
+        script.push(vec![Line::Fail(overflow())]);
+        script.push(vec![Line::say("so far: the parser is ported")]);
+        script.extend((6..10).map(|n| vec![Line::say(format!("answer {n}"))]));
+        let rig = Rig::new(script);
+        let (mut client, session) = rig.session(version).await;
+        for turn in 0..10 {
+            say(&mut client, &session, &format!("question {turn}")).await;
+        }
+        client.settle().await;
+        let told = told(&client.take_unclaimed());
+        let expected = match version {
+            Version::V1 => 1,
+            Version::V2 => 2,
+        };
+        assert_eq!(told.len(), expected, "one compaction: {told:?}");
+        let requests = rig.model.requests();
+        assert_eq!(requests.len(), 12, "ten turns, one refusal, one summary");
+        let (again, last) = (asked(&requests[8]), asked(&requests[11]));
+        for request in [&again, &last] {
+            assert!(request.contains("so far: the parser is ported"), "{request}");
+            assert!(request.contains("The task: question 0"), "{request}");
+        }
+        assert!(again.contains("question 6") && last.contains("question 9") && last.contains("answer 8"));
+        say(&mut client, &session, "/usage").await;
+        client.settle().await;
+        let words = client.take_text("agent_message_chunk");
+        assert!(words.contains(" of 8,192 tokens ("), "the window was learned: {words}");
+        client.finish().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_fills_is_made_room_in_before_the_server_refuses() {
+    for version in Version::BOTH {
+        // A server that counts nothing: the estimates have to do.
+        let mut script: Vec<Vec<Line>> = (0..30).map(long).collect();
+        for at in (4..60).step_by(4) {
+            script.insert(at.min(script.len()), vec![Line::say("so far: the parser is ported")]);
+        }
+        let model = Scripted::new(script).with_context_window(8_192);
+        let rig = Rig::build(model, SessionSettings::default(), Arc::new(MemoryStore::new()));
+        let (mut client, session) = rig.session(version).await;
+        for turn in 0..30 {
+            say(&mut client, &session, &format!("question {turn}")).await;
+        }
+        client.settle().await;
+        let compactions = told(&client.take_unclaimed()).len();
+        assert!(compactions > 1, "it was full more than once: {compactions}");
+        for request in rig.model.requests() {
+            // Three quarters of the window, in the smallest tokens that any family has.
+            let tokens =
+                Family::Small.of_messages(&request.messages) + Family::Small.of_tools(&request.tools);
+            assert!(tokens < 8_192 / 4 * 3 + 200, "{tokens}");
+        }
         client.finish().await;
     }
 }

@@ -9,6 +9,7 @@ mod files;
 mod history;
 mod interleavings;
 mod modes;
+mod prefix;
 mod pressure;
 mod prompt;
 mod reload;

@@ -56,6 +56,7 @@ pub(crate) fn drivers(
     ConfiguredDrivers::new(places.loader(), Arc::new(variable), Arc::new(detector()), ids)
         .with_model(model)
         .with_remark(remark)
+        .with_outputs(places.belongings().map(|belongings| belongings.folder().to_owned()))
 }
 
 /// Where model servers are looked for when no agent is configured: on the usual ports, or where `MILK_DETECT` says
@@ -78,7 +79,10 @@ fn info() -> ServerInfo {
 
 fn store(places: &Places) -> (Arc<dyn SessionStore>, Option<String>) {
     match places.session_db() {
-        Some(path) => (Arc::new(SqliteStore::open(path)), None),
+        Some(path) => {
+            let store = SqliteStore::open(path).with_belongings(places.belongings());
+            (Arc::new(store), None)
+        }
         None => (Arc::new(MemoryStore::new()), Some(IN_MEMORY.to_owned())),
     }
 }

@@ -6,6 +6,7 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use milk_acp::settings::Loader;
+use session_store::Belongings;
 
 use crate::error::CliError;
 
@@ -62,6 +63,11 @@ impl Places {
     /// The data folder.
     pub(crate) fn data(&self) -> Option<&Path> {
         self.data.as_deref()
+    }
+
+    /// The files that go with sessions: results too long for a model.
+    pub(crate) fn belongings(&self) -> Option<Belongings> {
+        Some(Belongings::new(self.data.as_ref()?.join("outputs")))
     }
 
     /// The file that keeps the sessions.
@@ -126,6 +132,7 @@ mod tests {
         let usual = places(Some("/h"), &[], None);
         assert_eq!(config(&usual).as_deref(), Some("/h/.milk/config.json"));
         assert_eq!(db(&usual).as_deref(), Some("/h/.milk/sessions.db"));
+        assert_eq!(usual.belongings(), Some(Belongings::new("/h/.milk/outputs".into())));
         let moved = places(Some("/h"), &[("MILK_HOME", "m")], None);
         assert_eq!(config(&moved).as_deref(), Some("/here/m/config.json"));
         assert_eq!(db(&moved).as_deref(), Some("/here/m/sessions.db"));

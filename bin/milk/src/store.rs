@@ -10,7 +10,7 @@ use crate::places::Places;
 /// The store of this process. Nothing is opened before it is used.
 pub(crate) fn open(places: &Places) -> Result<SqliteStore, CliError> {
     let path = places.session_db().ok_or(CliError::NoHome("sessions"))?;
-    Ok(SqliteStore::open(path))
+    Ok(SqliteStore::open(path).with_belongings(places.belongings()))
 }
 
 /// Runs a command to its end on this thread.

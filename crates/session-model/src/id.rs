@@ -50,6 +50,24 @@ macro_rules! ids {
     )*};
 }
 
+impl SessionId {
+    /// A name for a file or a folder of the session's: no two sessions have the same, and it leads nowhere.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        use fmt::Write as _;
+        let mut name = String::with_capacity(self.0.len());
+        for byte in self.0.bytes() {
+            if byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' {
+                name.push(char::from(byte));
+            } else {
+                // Writing into a string cannot fail. Capitals too: some file systems take them for small letters.
+                let _infallible = write!(name, "_{byte:02x}");
+            }
+        }
+        if name.is_empty() { "_".to_owned() } else { name }
+    }
+}
+
 ids! {
     /// A stored session.
     SessionId;
@@ -71,4 +89,24 @@ ids! {
     PlanId;
     /// One compaction of a session's history; unique in its session.
     CompactionId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sessions_file_name_is_its_own_and_leads_nowhere() {
+        for (id, name) in [
+            ("0f3c-9", "0f3c-9"),
+            ("..", "_2e_2e"),
+            ("a/b", "a_2fb"),
+            ("a_2fb", "a_5f2fb"),
+            ("A", "_41"),
+            ("é", "_c3_a9"),
+            ("", "_"),
+        ] {
+            assert_eq!(SessionId::from(id).file_name(), name, "{id}");
+        }
+    }
 }

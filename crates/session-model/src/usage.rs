@@ -15,6 +15,9 @@ pub struct TokenUsage {
     pub output: u64,
     /// Output tokens that were reasoning.
     pub thought: u64,
+    /// Fresh input tokens that were also written to the server's cache.
+    #[serde(default)]
+    pub written: u64,
 }
 
 impl TokenUsage {
@@ -24,6 +27,7 @@ impl TokenUsage {
         self.cached += other.cached;
         self.output += other.output;
         self.thought += other.thought;
+        self.written += other.written;
     }
 
     /// Everything that went in or out.
@@ -159,7 +163,7 @@ mod tests {
     use super::*;
 
     fn spent(agent: &str, output: u64, dollars: Option<f64>) -> Spent {
-        let tokens = TokenUsage { input: 10, cached: 5, output, thought: 0 };
+        let tokens = TokenUsage { input: 10, cached: 5, output, thought: 0, written: 0 };
         Spent { agent: agent.into(), model: "m".to_owned(), tokens, dollars }
     }
 
@@ -178,7 +182,7 @@ mod tests {
             .map(|row| (row.agent.as_str(), row.requests, row.tokens.output, row.dollars, row.unpriced))
             .collect();
         assert_eq!(rows, [("a", 3, 13, Some(0.75), 1), ("b", 1, 2, None, 1)]);
-        assert_eq!(usage.tokens(), TokenUsage { input: 40, cached: 20, output: 15, thought: 0 });
+        assert_eq!(usage.tokens(), TokenUsage { input: 40, cached: 20, output: 15, thought: 0, written: 0 });
         assert_eq!(usage.cost(), Some(Cost::usd(0.75)));
         usage.context = Some(ContextUsage { used: 3, size: 9, cost: None });
         assert_eq!(usage.gauge(), Some(ContextUsage { used: 3, size: 9, cost: Some(Cost::usd(0.75)) }));

@@ -3,6 +3,7 @@
 //! Knows nothing of ACP, of agents or of views: a session here is a [`SessionMeta`] and an ordered list of
 //! [`session_model::Entry`]s. It reads no clock and no home directory.
 
+mod belongings;
 mod error;
 pub mod export;
 mod files;
@@ -15,6 +16,7 @@ mod sqlite;
 mod store;
 mod title;
 
+pub use belongings::Belongings;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};

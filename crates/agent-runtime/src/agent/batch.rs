@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +52,8 @@ pub(super) struct Batch<'a> {
     waits: &'a Waits,
     permissions: Permissions,
     workspace: Workspace,
+    /// Where results of this session that are too long are put aside.
+    spill: Option<PathBuf>,
     step: u32,
     granted: Vec<Grant>,
     causes: Vec<String>,
@@ -115,7 +117,8 @@ impl<'a> Batch<'a> {
         step: u32,
     ) -> Self {
         let mut additional_roots = input.additional_roots.clone();
-        additional_roots.extend(agent.spill.as_deref().map(Path::to_path_buf));
+        let spill = agent.spill.as_ref().map(|folder| folder.join(input.session.file_name()));
+        additional_roots.extend(spill.clone());
         let host = Host::client(input.host, waits.io().clone());
         let workspace = Workspace { cwd: input.cwd.clone(), additional_roots, host };
         let permissions = input.permissions.clone();
@@ -126,6 +129,7 @@ impl<'a> Batch<'a> {
             waits,
             permissions,
             workspace,
+            spill,
             step,
             granted: Vec::new(),
             causes: Vec::new(),
@@ -379,7 +383,7 @@ impl<'a> Batch<'a> {
         let span = tracing::info_span!("tool", id = %call.row.id, name = %call.told.name);
         let (output, ended) = self.run_tool(ready, &call.row.id, &running).instrument(span.clone()).await?;
         drop(running);
-        let mut output = cap::bounded(output, &call.row.id, self.agent.spill.as_deref()).await;
+        let mut output = cap::bounded(output, &call.row.id, self.spill.as_deref()).await;
         let closing = std::mem::take(&mut output.closing);
         tracing::debug!(parent: &span, failed = output.error.is_some(), exit_code = output.exit_code, "tool ended");
         let mut last = outcome(&mut call.row, &output);

@@ -3,6 +3,7 @@
 use session_model::source::IdKind;
 use session_model::{Compaction, CompactionId, CompactionState, Event, Severity, Summary};
 
+use super::overflow::Overflow;
 use super::summary::{self, Written};
 use super::turn::Turn;
 use crate::context::{self, Budget, Outgrown};
@@ -19,7 +20,7 @@ impl Turn<'_> {
     pub(super) async fn compact_now(mut self, wish: &str) -> Result<Compacted, TurnError> {
         let compacted = self.compact(self.budget, Some(wish.trim())).await?;
         if matches!(compacted, Compacted::Done { .. }) {
-            self.gauge(self.estimate(0)).await?;
+            self.gauge(self.estimate(&[])).await?;
         }
         Ok(compacted)
     }
@@ -70,9 +71,9 @@ impl Turn<'_> {
 
     /// Sends less, for this turn and all later ones, after the server said that it was too much; `false` when nothing
     /// could be left out.
-    pub(super) async fn cut_down(&mut self) -> Result<bool, TurnError> {
+    pub(super) async fn cut_down(&mut self, overflow: Overflow) -> Result<bool, TurnError> {
         let before = context::total_size(&self.messages);
-        let budget = Budget::bytes(before / 2);
+        let budget = self.smaller(overflow, before);
         let own = context::total_size(&self.messages[self.own..]);
         self.budget = budget;
         let summarised = match self.compact(budget.less(own), None).await? {
@@ -84,7 +85,7 @@ impl Turn<'_> {
         };
         context::shrink(&mut self.messages, budget);
         let smaller = context::total_size(&self.messages) < before;
-        if smaller {
+        if smaller && self.agent.learned.window().is_none() {
             self.agent.learned.at_most(budget.size());
         }
         if smaller && !summarised {
@@ -92,6 +93,18 @@ impl Turn<'_> {
             self.notice(Severity::Warning, title.to_owned()).await?;
         }
         Ok(smaller)
+    }
+
+    /// What is sent instead: as much as the window holds, when the server has named it and that is less; else half.
+    fn smaller(&self, overflow: Overflow, before: usize) -> Budget {
+        let learned = &self.agent.learned;
+        if let Some(sent) = overflow.sent {
+            learned.counted(sent, self.estimated());
+        }
+        let half = Budget::bytes(before / 2);
+        let Some(limit) = overflow.limit else { return half };
+        learned.holds(limit);
+        Some(self.window_budget()).filter(|budget| budget.size() < before).unwrap_or(half)
     }
 
     /// Puts what was before this turn's answers into `budget`.

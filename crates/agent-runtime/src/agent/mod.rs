@@ -122,8 +122,9 @@ impl Agent {
         Self { price, ..self }
     }
 
-    /// Has results that are too long for the model put aside in `folder` (absolute; made when needed, cleaned up by
-    /// nobody here), where its tools may read them. Without it the model is told to ask for less.
+    /// Has results that are too long for the model put aside in a folder of the session's below `folder` (absolute;
+    /// made when needed, cleaned up by nobody here), where the tools of that session may read them. Without it the
+    /// model is told to ask for less.
     #[must_use]
     pub fn with_spill(self, folder: impl Into<PathBuf>) -> Self {
         Self { spill: Some(folder.into().into()), ..self }

@@ -9,6 +9,8 @@ pub struct Price {
     pub input: f64,
     /// Of input read from the server's cache.
     pub cached: f64,
+    /// Of fresh input that is also written to the cache.
+    pub written: f64,
     /// Of output, reasoning included.
     pub output: f64,
 }
@@ -18,7 +20,11 @@ impl Price {
     #[must_use]
     pub fn of(self, tokens: TokenUsage) -> f64 {
         let at = |tokens: u64, price: f64| millions(tokens) * price;
-        at(tokens.input, self.input) + at(tokens.cached, self.cached) + at(tokens.output, self.output)
+        let fresh = tokens.input.saturating_sub(tokens.written);
+        at(fresh, self.input)
+            + at(tokens.written, self.written)
+            + at(tokens.cached, self.cached)
+            + at(tokens.output, self.output)
     }
 }
 
@@ -34,14 +40,14 @@ mod tests {
 
     #[test]
     fn every_kind_of_token_has_its_price() {
-        let price = Price { input: 2.0, cached: 0.5, output: 8.0 };
+        let price = Price { input: 2.0, cached: 0.5, written: 2.5, output: 8.0 };
         let rows = [
             (TokenUsage::default(), 0.0),
             (TokenUsage { input: 1_000_000, ..TokenUsage::default() }, 2.0),
             (TokenUsage { cached: 1_000_000, ..TokenUsage::default() }, 0.5),
             // Reasoning is part of the output.
             (TokenUsage { output: 500_000, thought: 400_000, ..TokenUsage::default() }, 4.0),
-            (TokenUsage { input: 250_000, cached: 500_000, output: 125_000, thought: 0 }, 1.75),
+            (TokenUsage { input: 250_000, cached: 500_000, output: 125_000, thought: 0, written: 0 }, 1.75),
         ];
         for (tokens, dollars) in rows {
             assert!((price.of(tokens) - dollars).abs() < 1e-9, "{tokens:?}");

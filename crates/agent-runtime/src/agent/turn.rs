@@ -1,17 +1,18 @@
 //! The turn's loop: ask the model, run what it calls, ask again.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use session_model::{
     AgentId, Content, ContextUsage, Entry, Event, Severity, Spent, StopReason, Summary, TokenUsage,
 };
 
 use super::batch::{Batch, Done};
 use super::digest::{self, Digest};
-use super::overflow;
+use super::learned::Counted;
+use super::overflow::overflow;
 use super::repeats::{self, Repeats, Repetition};
 use super::reply::{self, Broken, Listener, Reply};
 use super::{Agent, Limits};
-use crate::context::{self, Budget};
+use crate::context::{self, Budget, Density, Family};
 use crate::driver::{TurnEnd, TurnError, TurnInput};
 use crate::handover::Handover;
 use crate::io::{Interrupted, TurnIo};
@@ -34,6 +35,9 @@ pub(super) struct Turn<'a> {
     system: String,
     tools: Vec<ToolSchema>,
     registry: ToolRegistry,
+    family: Family,
+    /// Tokens of the system prompt and the tools, as estimated.
+    fixed: u64,
     pub(super) budget: Budget,
     pub(super) messages: Vec<ModelMessage>,
     /// Of the oldest turns.
@@ -57,20 +61,21 @@ impl<'a> Turn<'a> {
         let tools = registry.schemas();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let system = agent.prompt.render(&input.cwd, &input.additional_roots, &names);
-        let fixed = system.len() + tools.iter().map(schema_size).sum::<usize>();
-        let most = Budget::bytes(agent.learned.most());
-        let budget = Budget::for_window(info.context_window, fixed).min(most);
+        let family = Family::of(&info.model);
+        let fixed = family.tokens(&system) + family.of_tools(&tools);
         let summary = context::summary(past(&input)).cloned();
-        let messages = beginning(&input, budget, summary.as_ref());
-        Self {
+        let messages = beginning(&input, Budget::bytes(usize::MAX), summary.as_ref());
+        let mut turn = Self {
             agent,
+            family,
+            fixed,
             waits: Waits::new(io, limit),
             info,
             system,
             tools,
             registry,
-            budget,
-            own: messages.len(),
+            budget: Budget::bytes(usize::MAX),
+            own: 0,
             messages,
             summary,
             repeats: Repeats::default(),
@@ -79,7 +84,28 @@ impl<'a> Turn<'a> {
             cut_answers: 0,
             causes: Vec::new(),
             input,
+        };
+        turn.budget = turn.window_budget().min(Budget::bytes(agent.learned.most()));
+        turn.messages = beginning(&turn.input, turn.budget, turn.summary.as_ref());
+        turn.own = turn.messages.len();
+        turn
+    }
+
+    /// Tokens the model can hold, where known: as configured, or less if its server says so.
+    fn window(&self) -> Option<u64> {
+        let configured = self.info.context_window.filter(|&tokens| tokens > 0);
+        match (configured, self.agent.learned.window()) {
+            (Some(configured), Some(told)) => Some(configured.min(told)),
+            (configured, told) => configured.or(told),
         }
+    }
+
+    /// How much text like that of the messages the window holds.
+    pub(super) fn window_budget(&self) -> Budget {
+        let learned = &self.agent.learned;
+        let tokens = learned.corrected(self.family.of_messages(&self.messages));
+        let density = Density::of(context::total_size(&self.messages), tokens);
+        Budget::for_window(self.window(), learned.corrected(self.fixed), density)
     }
 
     pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {
@@ -102,8 +128,11 @@ impl<'a> Turn<'a> {
     async fn ask_model(&mut self) -> Result<Reply, TurnError> {
         context::shrink(&mut self.messages, self.budget);
         let mut reply = self.request().await;
-        let too_long = matches!(&reply, Err(broken) if broken.silent && overflow::is_overflow(&broken.error));
-        if too_long && self.cut_down().await? {
+        let too_long =
+            reply.as_ref().err().filter(|broken| broken.silent).and_then(|broken| overflow(&broken.error));
+        if let Some(overflow) = too_long
+            && self.cut_down(overflow).await?
+        {
             reply = self.request().await;
         }
         let reply = reply.map_err(|broken| broken.error)?;
@@ -200,17 +229,18 @@ impl<'a> Turn<'a> {
     async fn account(&mut self, reply: &Reply) -> Result<(), Interrupted> {
         if let Some(tokens) = reply.usage.filter(|tokens| tokens.total() > 0) {
             self.spend(tokens).await?;
+            self.compare(tokens.input + tokens.cached).await?;
         }
         let used = match reply.usage.map(TokenUsage::total) {
             Some(used) if used > 0 => used,
-            Some(_) | None => self.estimate(reply.text.len() + reply.reasoning.len()),
+            Some(_) | None => self.estimate(&[&reply.text, &reply.reasoning]),
         };
         self.gauge(used).await
     }
 
     /// Tells how full the context is.
     pub(super) async fn gauge(&self, used: u64) -> Result<(), Interrupted> {
-        let size = self.info.context_window.unwrap_or_default();
+        let size = self.window().unwrap_or_default();
         self.waits.emit(Event::Usage(ContextUsage { used, size, cost: None })).await
     }
 
@@ -223,11 +253,32 @@ impl<'a> Turn<'a> {
         self.waits.emit(Event::Spent(spent)).await
     }
 
-    /// Tokens in use by size, for servers that do not say: about four bytes each.
-    pub(super) fn estimate(&self, more: usize) -> u64 {
-        let fixed = self.system.len() + self.tools.iter().map(schema_size).sum::<usize>();
-        let bytes = fixed + context::total_size(&self.messages) + more;
-        (bytes / 4) as u64
+    /// Holds the server's count of the request against the estimate. A server that cuts requests without a word leaves
+    /// out the instructions first: the user has to know.
+    async fn compare(&self, counted: u64) -> Result<(), Interrupted> {
+        let estimated = self.estimated();
+        match self.agent.learned.counted(counted, estimated) {
+            Counted::Well | Counted::StillFarBelow => Ok(()),
+            Counted::FarBelow => {
+                let title = format!(
+                    "The server counted {counted} tokens where about {estimated} were sent: it seems to cut long \
+                     requests without saying so, instructions first. Give its model a larger context (for Ollama: \
+                     OLLAMA_CONTEXT_LENGTH), or set the agent's `context_window_tokens` to what it has."
+                );
+                self.notice(Severity::Warning, title).await
+            }
+        }
+    }
+
+    /// Tokens of the request, by the table alone.
+    pub(super) fn estimated(&self) -> u64 {
+        self.fixed + self.family.of_messages(&self.messages)
+    }
+
+    /// Tokens in use, for servers that do not say.
+    pub(super) fn estimate(&self, said: &[&str]) -> u64 {
+        let said: u64 = said.iter().map(|text| self.family.tokens(text)).sum();
+        self.agent.learned.corrected(self.estimated() + said)
     }
 
     async fn say(&self, text: String) -> Result<(), Interrupted> {
@@ -273,8 +324,4 @@ fn hints(repetition: Repetition, cut: bool) -> Vec<String> {
         hints.push(CUT_ANSWER.to_owned());
     }
     hints
-}
-
-fn schema_size(tool: &ToolSchema) -> usize {
-    json!([tool.name, tool.description, tool.parameters]).to_string().len()
 }

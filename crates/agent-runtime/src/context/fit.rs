@@ -17,10 +17,8 @@ const WHOLE_TOOL_TURNS: usize = 2;
 const DROP_BLOCK: usize = 4;
 /// How many files a reduced turn names.
 const MANIFEST_FILES: usize = 12;
-/// Bytes of text a token stands for, on the careful side.
-const BYTES_PER_TOKEN: u64 = 3;
-/// Room where the model's window is unknown: what most servers hold today.
-const UNKNOWN_WINDOW: usize = 240_000;
+/// Tokens of a window that nobody knows: what most servers hold today.
+const UNKNOWN_WINDOW: u64 = 100_000;
 /// What is always left for the conversation, however small the window or large the system prompt.
 const LEAST: usize = 4_000;
 
@@ -38,14 +36,12 @@ impl Budget {
         Self(bytes)
     }
 
-    /// What a window of so many tokens leaves: a quarter of it is for the answer, `fixed` bytes for what is sent
+    /// What a window of so many tokens leaves: a quarter of it is for the answer, `fixed` tokens for what is sent
     /// anyway (system prompt and tools).
     #[must_use]
-    pub fn for_window(tokens: Option<u64>, fixed: usize) -> Self {
-        let room = tokens.map_or(UNKNOWN_WINDOW, |tokens| {
-            usize::try_from((tokens / 4).saturating_mul(3 * BYTES_PER_TOKEN)).unwrap_or(usize::MAX)
-        });
-        Self(room.saturating_sub(fixed).max(LEAST))
+    pub fn for_window(tokens: Option<u64>, fixed: u64, density: Density) -> Self {
+        let room = (tokens.unwrap_or(UNKNOWN_WINDOW) / 4).saturating_mul(3).saturating_sub(fixed);
+        Self(density.bytes(room).max(LEAST))
     }
 
     /// The size in bytes.
@@ -58,6 +54,29 @@ impl Budget {
     #[must_use]
     pub fn less(self, bytes: usize) -> Self {
         Self(self.0.saturating_sub(bytes))
+    }
+}
+
+/// How many bytes of text a token stands for, in quarters: coarse, or every answer would move the beginning of the
+/// next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Density(u64);
+
+impl Density {
+    /// Of a text of so many bytes and tokens; a usual one where there is too little text to tell.
+    #[must_use]
+    pub fn of(bytes: usize, tokens: u64) -> Self {
+        const USUAL: u64 = 12;
+        const TELLING: usize = 2_000;
+        if bytes < TELLING || tokens == 0 {
+            return Self(USUAL);
+        }
+        // No text is so regular that it would be safe to count on more than four bytes.
+        Self((bytes as u64 * 4 / tokens).clamp(4, 16))
+    }
+
+    fn bytes(self, tokens: u64) -> usize {
+        usize::try_from(tokens.saturating_mul(self.0) / 4).unwrap_or(usize::MAX)
     }
 }
 

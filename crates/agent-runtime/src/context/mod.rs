@@ -2,7 +2,8 @@
 //!
 //! Pure. What it makes starts with the user, alternates, and answers every call exactly once; [`check`] says so
 //! of any list of messages. The same entries always make the same messages, so that a server's prompt cache
-//! hits. Reasoning and remarks are never sent. It knows no tokenizer: sizes are bytes of text.
+//! hits. Reasoning and remarks are never sent. It knows no tokenizer: sizes are bytes of text,
+//! and a table says about how many tokens that is.
 
 mod check;
 mod fit;
@@ -10,15 +11,17 @@ mod marked;
 mod past;
 mod recap;
 mod shrink;
+mod tokens;
 
 use serde_json::{Map, Value};
 use session_model::{Content, EmbeddedResource, Entry, Item, ResourceBody, Summary};
 
 pub use check::check;
-pub use fit::Budget;
+pub use fit::{Budget, Density};
 pub use marked::{LastTurn, last_route, marked};
 pub use recap::Outgrown;
 pub use shrink::shrink;
+pub use tokens::Family;
 
 use crate::provider::ModelMessage;
 

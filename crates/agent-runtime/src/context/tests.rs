@@ -355,10 +355,26 @@ fn long_arguments_of_old_calls_are_shortened_and_stay_an_object() {
 
 #[test]
 fn windows_leave_a_quarter_for_the_answer_and_never_nothing() {
-    assert_eq!(Budget::for_window(Some(8_000), 2_000), Budget::bytes(16_000));
-    assert_eq!(Budget::for_window(Some(100), 50_000), Budget::bytes(4_000));
-    assert_eq!(Budget::for_window(None, 40_000), Budget::bytes(200_000));
-    assert!(Budget::for_window(Some(u64::MAX), 0) > Budget::bytes(PLENTY));
+    let usual = Density::of(0, 0);
+    assert_eq!(Budget::for_window(Some(8_000), 2_000, usual), Budget::bytes(12_000));
+    assert_eq!(Budget::for_window(Some(100), 50_000, usual), Budget::bytes(4_000));
+    assert_eq!(Budget::for_window(None, 15_000, usual), Budget::bytes(180_000));
+    assert!(Budget::for_window(Some(u64::MAX), 0, usual) > Budget::bytes(PLENTY));
+}
+
+#[test]
+fn a_window_holds_as_much_text_as_its_tokens_stand_for() {
+    for (bytes, tokens, room) in [
+        (1_999, 1, 12_000),
+        (8_000, 2_000, 16_000),
+        (8_000, 2_600, 12_000),
+        (8_000, 8_000, 4_000),
+        (8_000, 80_000, 4_000),
+        (80_000, 2, 16_000),
+    ] {
+        let density = Density::of(bytes, tokens);
+        assert_eq!(Budget::for_window(Some(8_000), 2_000, density), Budget::bytes(room), "{bytes} {tokens}");
+    }
 }
 
 #[test]

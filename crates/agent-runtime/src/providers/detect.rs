@@ -119,11 +119,12 @@ fn chats(id: &str) -> bool {
 /// The window of the first model for chat, where the list has it. The window a model was trained with is not
 /// what its server gives it, and does not count.
 fn listed_context(listing: &Value) -> Option<u64> {
+    context_of(listing, models_in(listing).first()?)
+}
+
+fn context_of(listing: &Value, model: &str) -> Option<u64> {
     let entries = listing.get("data")?.as_array()?;
-    let first = models_in(listing);
-    let entry = entries
-        .iter()
-        .find(|entry| entry.get("id").and_then(Value::as_str) == first.first().map(String::as_str))?;
+    let entry = entries.iter().find(|entry| entry.get("id").and_then(Value::as_str) == Some(model))?;
     let places =
         ["/max_model_len", "/loaded_context_length", "/meta/n_ctx", "/context_window", "/context_length"];
     places.iter().find_map(|place| entry.pointer(place)?.as_u64()).filter(|tokens| *tokens > 0)
@@ -134,6 +135,45 @@ async fn served_context(client: &Client, base: &Url) -> Option<u64> {
     let (props, loaded) = future::join(get(client, base, "/props"), get(client, base, "/api/ps")).await;
     let of = |answer: Option<Value>, place: &str| answer?.pointer(place)?.as_u64();
     of(props, "/default_generation_settings/n_ctx").or_else(|| of(loaded, "/models/0/context_length"))
+}
+
+/// Tokens that `model` (or, without a name, the first one) can hold as the server at `url` serves it, where the server
+/// says so to somebody without a key, within `limit`.
+pub async fn served_window(clients: &HttpClients, url: &str, model: &str, limit: Duration) -> Option<u64> {
+    let until = Instant::now() + limit;
+    let base = Url::parse(url).ok()?;
+    let client = clients.client(&base, &TlsOptions::default(), limit).await.ok()?;
+    let ask = async {
+        let listing = get(&client, &base, "/v1/models").await?;
+        let first = models_in(&listing).into_iter().next();
+        let model = if model.is_empty() { first.as_deref()? } else { model };
+        if let Some(tokens) = context_of(&listing, model) {
+            return Some(tokens);
+        }
+        let (props, loaded, rest) = future::join3(
+            get(&client, &base, "/props"),
+            get(&client, &base, "/api/ps"),
+            get(&client, &base, "/api/v0/models"),
+        )
+        .await;
+        let props = props.and_then(|props| props.pointer("/default_generation_settings/n_ctx")?.as_u64());
+        // LM Studio's own list has what its compatible one leaves out.
+        let lists = || rest.as_ref().and_then(|listing| context_of(listing, model));
+        props.or_else(|| running(&loaded?, model)).or_else(lists)
+    };
+    timeout_at(until, ask).await.ok().flatten().filter(|tokens| *tokens > 0)
+}
+
+/// The window of a model that Ollama has loaded. It leaves out the tag `latest`.
+fn running(loaded: &Value, model: &str) -> Option<u64> {
+    let plain = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_owned();
+    let models = loaded.get("models")?.as_array()?;
+    let of = models.iter().find(|entry| {
+        ["name", "model"]
+            .iter()
+            .any(|key| entry[*key].as_str().is_some_and(|name| plain(name) == plain(model)))
+    })?;
+    of.get("context_length")?.as_u64()
 }
 
 #[cfg(test)]
@@ -214,6 +254,44 @@ mod tests {
         let found = found(&[&vllm, &llama, &ollama, &silent]).await;
         let windows: Vec<_> = found.iter().map(|server| server.context_window).collect();
         assert_eq!(windows, [Some(8192), Some(4096), Some(2048), None]);
+    }
+
+    /// What a server has at which place, the model, and its window.
+    type Row<'a> = (&'a [(&'a str, Value)], &'a str, Option<u64>);
+
+    #[tokio::test]
+    async fn a_configured_model_is_asked_for_its_own_window() {
+        let loaded = json!({"models": [{"name": "other:7b", "context_length": 2048},
+            {"name": "mine:latest", "model": "mine:latest", "context_length": 4096}]});
+        let listed =
+            json!({"data": [{"id": "a", "max_model_len": 1024}, {"id": "b", "max_model_len": 8192}]});
+        let trained = json!({"data": [{"id": "mine"}]});
+        let studio =
+            json!({"data": [{"id": "mine", "max_context_length": 32_768, "loaded_context_length": 16_384}]});
+        let rows: [Row<'_>; 6] = [
+            (&[("/v1/models", listed.clone())], "b", Some(8_192)),
+            (&[("/v1/models", listed)], "", Some(1_024)),
+            (&[("/v1/models", trained.clone()), ("/api/ps", loaded)], "mine", Some(4_096)),
+            (&[("/v1/models", trained.clone()), ("/api/v0/models", studio)], "mine", Some(16_384)),
+            (
+                &[
+                    ("/v1/models", trained.clone()),
+                    ("/props", json!({"default_generation_settings": {"n_ctx": 512}})),
+                ],
+                "anything",
+                Some(512),
+            ),
+            (&[("/v1/models", trained)], "mine", None),
+        ];
+        for (pages, model, expected) in rows {
+            let mock = MockOpenAi::start().await.unwrap();
+            for (path, body) in pages {
+                mock.page(path, page(body));
+            }
+            let limit = Duration::from_secs(2);
+            let found = served_window(&HttpClients::default(), &mock.url(), model, limit).await;
+            assert_eq!(found, expected, "{model} {pages:?}");
+        }
     }
 
     #[test]

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn spent(agent: &str, dollars: Option<f64>) -> Spent {
-        let tokens = TokenUsage { input: 1_000, cached: 2_000, output: 50, thought: 20 };
+        let tokens = TokenUsage { input: 1_000, cached: 2_000, output: 50, thought: 20, written: 0 };
         Spent { agent: agent.into(), model: "m".to_owned(), tokens, dollars }
     }
 

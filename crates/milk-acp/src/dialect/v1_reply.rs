@@ -50,6 +50,7 @@ fn usage(usage: &TokenUsage) -> Option<v1::Usage> {
     Some(
         v1::Usage::new(total, usage.input, usage.output)
             .thought_tokens(some(usage.thought))
-            .cached_read_tokens(some(usage.cached)),
+            .cached_read_tokens(some(usage.cached))
+            .cached_write_tokens(some(usage.written)),
     )
 }

@@ -24,6 +24,10 @@ enum Kind {
     Word(&'static [&'static str]),
     Object(&'static [Key]),
     Objects(&'static [Key]),
+    /// An object of objects.
+    ObjectMap(&'static [Key]),
+    /// A number that is not below zero.
+    Amount,
 }
 
 type Key = (&'static str, Kind);
@@ -112,6 +116,8 @@ const PERMISSIONS: &[Key] = &[
 ];
 
 const REDACTION: &[Key] = &[("enabled", Kind::Bool), ("values", Kind::Texts)];
+const PRICE: &[Key] =
+    &[("input", Kind::Amount), ("cached", Kind::Amount), ("written", Kind::Amount), ("output", Kind::Amount)];
 
 const MCP_SERVER: &[Key] = &[("name", Kind::Text), ("url", Kind::Text), ("command", Kind::Text)];
 
@@ -137,6 +143,7 @@ const ROOT: &[Key] = &[
     ("dangerously_skip_permissions", Kind::Bool),
     ("trusted_folders", Kind::Texts),
     ("acp", Kind::Object(ACP)),
+    ("prices", Kind::ObjectMap(PRICE)),
 ];
 
 /// Takes members of a wrong type (and nulls, which mean "not said") out of one file's document.
@@ -177,7 +184,12 @@ impl Check<'_> {
             Kind::Word(words) => self.word(value, words, path),
             Kind::Texts => self.list(value, Kind::Text, "a list of strings", path),
             Kind::Objects(keys) => self.list(value, Kind::Object(keys), "a list of objects", path),
-            Kind::TextMap => self.text_map(value, path),
+            Kind::TextMap => self.map(value, Kind::Text, "an object of strings", path),
+            Kind::ObjectMap(keys) => self.map(value, Kind::Object(keys), "an object of objects", path),
+            Kind::Amount => {
+                let good = value.as_f64().is_some_and(|amount| amount >= 0.0);
+                self.expect(good, value, "a number that is not below zero", path)
+            }
             Kind::Object(keys) => {
                 if let Value::Object(map) = value {
                     self.object(map, keys, path);
@@ -199,13 +211,9 @@ impl Check<'_> {
         true
     }
 
-    fn text_map(&mut self, value: &mut Value, path: &str) -> bool {
-        let Value::Object(map) = value else {
-            return self.expect(false, value, "an object of strings", path);
-        };
-        map.retain(|name, value| {
-            self.expect(value.is_string(), value, "a string", &format!("{path}.{name}"))
-        });
+    fn map(&mut self, value: &mut Value, element: Kind, expected: &str, path: &str) -> bool {
+        let Value::Object(map) = value else { return self.expect(false, value, expected, path) };
+        map.retain(|name, value| self.value(value, element, &format!("{path}.{name}")));
         true
     }
 
@@ -273,6 +281,7 @@ mod tests {
             "bash_allowed_patterns": ["ls", 3, "git status"],
             "mine": {"any": ["thing"]},
             "show_reasoning": null,
+            "prices": {"m*": {"input": 1, "output": 2.5, "cached": -1}, "n": 3},
         }));
         assert_eq!(
             left,
@@ -281,6 +290,7 @@ mod tests {
                 "acp": {"malformed": "reply"},
                 "bash_allowed_patterns": ["ls", "git status"],
                 "mine": {"any": ["thing"]},
+                "prices": {"m*": {"input": 1, "output": 2.5}},
             })
         );
         assert_eq!(
@@ -295,6 +305,8 @@ mod tests {
                 "/c.json: `acp_resume` should be true or false but is a string; it is ignored",
                 "/c.json: `bash_allowed_patterns[1]` should be a string but is a number; it is ignored",
                 "/c.json: `acp.stream` should be \"token\" or \"segment\"; it is ignored",
+                "/c.json: `prices.m*.cached` should be a number that is not below zero but is a number; it is ignored",
+                "/c.json: `prices.n` should be an object but is a number; it is ignored",
             ]
         );
     }

@@ -13,7 +13,7 @@ use agent_runtime::handover::{BRICK_CHARS, HandoverSlot};
 use agent_runtime::process::Background;
 use agent_runtime::prompt::{PromptRole, SystemPrompt};
 use agent_runtime::provider::{Provider, ProviderError};
-use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect};
+use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect, served_window};
 use agent_runtime::providers::http::HttpClients;
 use agent_runtime::redact::{Redacting, Redactor};
 use agent_runtime::rules::Rules;
@@ -27,10 +27,13 @@ use tokio::time::Instant;
 
 use super::agent::AgentSettings;
 use super::build::{build_provider, limits, system_prompt, tools_of};
-use super::choose::{AgentChoice, AgentSpec, Reason, choose, needs_detection, specify};
+use super::choose::{
+    AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,
+};
 use super::classifier::ModelClassifier;
 use super::external::Externals;
 use super::load::{Loaded, Loader};
+use super::prices::price_of;
 use super::redaction;
 use super::view::{Budget, PromptAck, Settings, StreamMode};
 use crate::command::Ack;
@@ -96,6 +99,7 @@ pub struct ConfiguredDrivers {
     ids: Arc<dyn Ids>,
     model: Option<String>,
     remarks: Vec<String>,
+    outputs: Option<PathBuf>,
     clients: HttpClients,
     found: Arc<Mutex<Option<Found>>>,
     /// With the descriptions they were built from.
@@ -120,6 +124,7 @@ impl ConfiguredDrivers {
             ids,
             model: None,
             remarks: Vec::new(),
+            outputs: None,
             clients: HttpClients::default(),
             found: Arc::default(),
             providers: Arc::default(),
@@ -137,6 +142,13 @@ impl ConfiguredDrivers {
     #[must_use]
     pub fn with_remark(mut self, remark: Option<String>) -> Self {
         self.remarks.extend(remark);
+        self
+    }
+
+    /// With a folder (absolute) below which results too long for a model are put aside, by session.
+    #[must_use]
+    pub fn with_outputs(mut self, folder: Option<PathBuf>) -> Self {
+        self.outputs = folder;
         self
     }
 
@@ -243,6 +255,22 @@ impl ConfiguredDrivers {
         Ok(built)
     }
 
+    /// Asks the server for what the configuration does not say: how much its model can hold. Only where no key is
+    /// needed; hosted models say it in their first refusal.
+    async fn ask_window(&self, spec: &AgentSpec) {
+        let AgentSpec::Endpoint(endpoint) = spec else { return };
+        let EndpointSpec { url, model, context_window: None, credential: Credential::None, .. } = &**endpoint
+        else {
+            return;
+        };
+        let Ok((_, learned)) = self.provider(spec) else { return };
+        if learned.asks()
+            && let Some(tokens) = served_window(&self.clients, url, model, DETECT_TIMEOUT).await
+        {
+            learned.holds(tokens);
+        }
+    }
+
     fn load(&self, cwd: &Path) -> Result<Arc<Loaded>, TurnFailure> {
         self.loader
             .load(cwd)
@@ -321,6 +349,7 @@ impl SessionDrivers for ConfiguredSession {
             Target::Primary => drivers.choose(settings, wanted.model).await,
             Target::Escalation => drivers.relief(settings)?,
         };
+        drivers.ask_window(&choice.spec).await;
         self.made(settings, choice, wanted)
     }
 
@@ -371,7 +400,7 @@ impl ConfiguredSession {
             .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;
         let info = provider.info();
         let agent = settings.find(&info.agent);
-        let effective = settings.effective(agent, info.context_window);
+        let effective = settings.effective(agent, info.context_window.or(learned.window()));
         let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
         let slot = HandoverSlot::default();
         let tools = self.tools.clone();
@@ -383,8 +412,15 @@ impl ConfiguredSession {
         let runner = Agent::new(provider, tools_of(&tools, agent), Arc::clone(&self.drivers.ids))
             .with_limits(limits(&effective))
             .with_prompt(SystemPrompt { role, ..system_prompt(&info.agent, agent, custom) });
+        let runner = match &self.drivers.outputs {
+            Some(folder) => runner.with_spill(folder),
+            None => runner,
+        };
         let runner = match spec {
-            AgentSpec::Endpoint(_) => runner.with_learned(learned).summarising(),
+            AgentSpec::Endpoint(endpoint) => {
+                let price = price_of(settings, &endpoint);
+                runner.with_learned(learned).with_price(price).summarising()
+            }
             // Nobody is there to summarise.
             AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
                 runner

@@ -17,6 +17,7 @@ mod external;
 mod known;
 mod load;
 mod merge;
+mod prices;
 mod redact;
 mod redaction;
 mod request;
@@ -38,6 +39,7 @@ pub use explain::Explanation;
 pub use known::{KNOWN_SERVICES, KnownService};
 pub use load::{FileReport, FileState, Loaded, Loader};
 pub use merge::{Layer, Sources};
+pub use prices::{AS_OF as PRICES_AS_OF, PriceSettings};
 pub use redact::{redact, redact_url};
 pub use redaction::RedactionSettings;
 pub use view::{

@@ -1,5 +1,6 @@
 //! The merged configuration in typed form.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::agent::{AgentSettings, ProviderKind};
+use super::prices::PriceSettings;
 use super::redaction::RedactionSettings;
 
 /// Rounds of tool calls in one turn, when nothing says otherwise.
@@ -58,6 +60,8 @@ pub struct Settings {
     pub local_context_budget_chars: i64,
     /// How the protocol is spoken where there is a choice.
     pub acp: AcpSettings,
+    /// What models cost, by patterns of their names.
+    pub prices: BTreeMap<String, PriceSettings>,
 }
 
 impl Default for Settings {
@@ -79,6 +83,7 @@ impl Default for Settings {
             local_max_tool_iterations: 0,
             local_context_budget_chars: 0,
             acp: AcpSettings::default(),
+            prices: BTreeMap::new(),
         }
     }
 }

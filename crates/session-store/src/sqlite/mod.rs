@@ -23,6 +23,7 @@ use rusqlite::Connection;
 use session_model::{Entry, MessageId, SessionId};
 
 use self::worker::Database;
+use crate::belongings::Belongings;
 use crate::error::StoreError;
 use crate::lease;
 use crate::meta::{ListQuery, MetaPatch, Page, SessionMeta, Span, StoredRecent, StoredSession, StoredWindow};
@@ -33,6 +34,7 @@ use crate::store::{Lease, SessionStore};
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     database: Arc<Database>,
+    belongings: Option<Belongings>,
 }
 
 impl SqliteStore {
@@ -40,7 +42,13 @@ impl SqliteStore {
     /// called, which is also the one to say what is wrong with it. After a failure the next call tries again.
     #[must_use]
     pub fn open(path: PathBuf) -> Self {
-        Self { database: Arc::new(Database::new(path)) }
+        Self { database: Arc::new(Database::new(path)), belongings: None }
+    }
+
+    /// With files that go with the sessions: those of a session are removed when it is deleted.
+    #[must_use]
+    pub fn with_belongings(self, belongings: Option<Belongings>) -> Self {
+        Self { belongings, ..self }
     }
 
     /// Returns when every message is in the full-text index.
@@ -138,8 +146,14 @@ impl SessionStore for SqliteStore {
     }
 
     async fn delete(&self, id: &SessionId) -> Result<(), StoreError> {
-        let id = id.clone();
-        self.database.write(move |conn| write::delete(conn, &id)).await
+        let deleted = id.clone();
+        self.database.write(move |conn| write::delete(conn, &deleted)).await?;
+        if let Some(belongings) = self.belongings.clone() {
+            let id = id.clone();
+            // Going down, the runtime drops the work; the sweep does it later.
+            let _dropped = tokio::task::spawn_blocking(move || belongings.forget(&id)).await;
+        }
+        Ok(())
     }
 
     async fn inserted(&self, id: &SessionId, key: &str) -> Result<Option<MessageId>, StoreError> {

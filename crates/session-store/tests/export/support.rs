@@ -48,7 +48,7 @@ fn summary() -> Summary {
 }
 
 fn usage() -> SessionUsage {
-    let tokens = TokenUsage { input: 10, cached: 4, output: 2, thought: 1 };
+    let tokens = TokenUsage { input: 10, cached: 4, output: 2, thought: 1, written: 0 };
     let mut usage = SessionUsage::default();
     usage.add(&Spent { agent: "local".into(), model: "m".to_owned(), tokens, dollars: Some(0.25) });
     usage

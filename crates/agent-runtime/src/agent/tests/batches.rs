@@ -138,5 +138,5 @@ async fn a_result_too_long_for_the_model_is_told_in_part_and_kept_where_it_can_b
         "{told:.200}"
     );
     assert!(outcome.log[2].len() < 40_000);
-    assert_eq!(std::fs::read_to_string(spill.join("call-1.txt")).unwrap(), long);
+    assert_eq!(std::fs::read_to_string(spill.join("s/call-1.txt")).unwrap(), long);
 }

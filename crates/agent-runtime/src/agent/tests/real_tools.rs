@@ -142,3 +142,29 @@ async fn questions_about_different_files_are_asked_before_any_of_them_changes() 
     assert!(place("ask call-2") < place("call-1 InProgress"), "{:#?}", outcome.log);
     assert!(folder.path().join("a").exists() && !folder.path().join("b").exists());
 }
+
+#[tokio::test]
+async fn what_was_put_aside_for_this_session_is_read_unasked_and_another_sessions_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let spill = folder.path().canonicalize().unwrap().join(".milk/outputs");
+    for (session, text) in [("s", "mine, line 7"), ("t", "theirs")] {
+        std::fs::create_dir_all(spill.join(session)).unwrap();
+        std::fs::write(spill.join(session).join("call-9.txt"), text).unwrap();
+    }
+    let read = |session: &str| json!({ "path": spill.join(session).join("call-9.txt") });
+    let script = vec![
+        vec![Line::call("read_file", read("s"))],
+        vec![Line::call("read_file", read("t"))],
+        vec![Line::say("done")],
+    ];
+    let project = tempfile::tempdir().unwrap();
+    let mut rig = Rig::new(script).tools(ToolRegistry::builtin()).spill(&spill).choose("reject");
+    rig.cwd = project.path().to_owned();
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    let asked =
+        outcome.log.iter().filter(|line| line.contains("may hold keys") || line.starts_with("ask")).count();
+    assert_eq!(asked, 1, "{:#?}", outcome.log);
+    let told = told(&model.requests());
+    assert!(told[0].contains("mine, line 7") && !told[1].contains("theirs"), "{told:?}");
+}

@@ -222,3 +222,18 @@ async fn what_a_provider_wants_back_goes_back_while_the_turn_goes_on() {
     let last: Vec<_> = model.requests()[2].messages.iter().filter_map(kept).collect();
     assert_eq!(last, [vec![signed], vec![]]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_cuts_requests_without_a_word_is_noticed_once() {
+    let answer = |text: &str| vec![Line::say(text), Line::Usage(usage(2_051, 5))];
+    let model =
+        Scripted::new(vec![vec![Line::call("look", json!({})), Line::Usage(usage(2_051, 5))], answer("ok")]);
+    let prompt = "the parser reads the header first, then every record. ".repeat(1_500);
+    let tool = Fake::new("look", Behaviour::Say("seen"));
+    let outcome = Rig::new(Vec::new()).model(model).prompt(&prompt).tool(tool).run().await;
+    let told: Vec<_> = outcome.log.iter().filter(|line| line.starts_with("notice")).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("counted 2051 tokens where about ") && told[0].contains("OLLAMA_CONTEXT_LENGTH")
+    );
+}

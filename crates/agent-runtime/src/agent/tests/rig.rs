@@ -36,6 +36,7 @@ pub(super) struct Rig {
     pub(super) calls: RunningCalls,
     pub(super) answers: VecDeque<Answer>,
     pub(super) cwd: PathBuf,
+    prompt: String,
     limits: Limits,
     spill: Option<PathBuf>,
     redactor: Option<Arc<Redactor>>,
@@ -72,6 +73,7 @@ impl Rig {
             calls: RunningCalls::default(),
             answers: VecDeque::new(),
             cwd: PathBuf::from("/work"),
+            prompt: "go".to_owned(),
             limits: Limits::default(),
             spill: None,
             redactor: None,
@@ -82,6 +84,10 @@ impl Rig {
     pub(super) fn model(mut self, model: Scripted) -> Self {
         self.model = Arc::new(model);
         self
+    }
+
+    pub(super) fn prompt(self, prompt: &str) -> Self {
+        Self { prompt: prompt.to_owned(), ..self }
     }
 
     pub(super) fn tool(mut self, tool: Fake) -> Self {
@@ -135,7 +141,7 @@ impl Rig {
         let input = TurnInput {
             session: SessionId::from("s"),
             turn: TurnId::from("now"),
-            prompt: vec![Content::text("go")],
+            prompt: vec![Content::text(self.prompt)],
             cwd: self.cwd,
             additional_roots: Vec::new(),
             history: self.history.into(),

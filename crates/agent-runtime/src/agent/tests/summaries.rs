@@ -107,7 +107,7 @@ fn first(request: &ModelRequest) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn turns_that_outgrow_the_window_are_summarised_once_and_later_turns_begin_alike() {
-    let usage = TokenUsage { input: 7, cached: 0, output: 3, thought: 0 };
+    let usage = TokenUsage { input: 7, cached: 0, output: 3, thought: 0, written: 0 };
     let (first_agent, model) = agent(vec![
         vec![Line::think("hm"), Line::say("decided on nom"), Line::Usage(usage)],
         vec![Line::say("one")],
@@ -118,7 +118,7 @@ async fn turns_that_outgrow_the_window_are_summarised_once_and_later_turns_begin
         [
             "compaction-1 begins",
             "spent 10 of scripted",
-            "compaction-1 of 5 turns to t4: decided on nom",
+            "compaction-1 of 4 turns to t3: decided on nom",
             "agent msg-2: one"
         ]
     );

@@ -225,6 +225,7 @@ fn end(line: &Value) -> End {
         cached: number("cache_read_input_tokens"),
         output: number("output_tokens"),
         thought: 0,
+        written: number("cache_creation_input_tokens"),
     };
     let models = line["modelUsage"].as_object();
     let output = |usage: &Value| usage["outputTokens"].as_u64().unwrap_or(0);

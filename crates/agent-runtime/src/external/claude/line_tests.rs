@@ -101,7 +101,7 @@ fn the_end_has_tokens_window_and_cost() {
         "modelUsage": {"small": {"contextWindow": 1000}, "large": {"contextWindow": 200_000}},
         "errors": ["[ede_diagnostic] x", "boom"]});
     let Some(Told::End(end)) = told(&line) else { panic!("an end") };
-    assert_eq!(end.usage, Some(TokenUsage { input: 5, cached: 8, output: 2, thought: 0 }));
+    assert_eq!(end.usage, Some(TokenUsage { input: 5, cached: 8, output: 2, thought: 0, written: 4 }));
     assert_eq!((end.window, end.cost, end.errors), (Some(200_000), 0.5, vec!["boom".to_owned()]));
 }
 

@@ -236,7 +236,7 @@ impl Counts {
 
     fn told(&self) -> Option<TokenUsage> {
         let (input, cached, output) = (self.input + self.written, self.cached, self.output);
-        self.is_told.then_some(TokenUsage { input, cached, output, thought: 0 })
+        self.is_told.then_some(TokenUsage { input, cached, output, thought: 0, written: self.written })
     }
 }
 

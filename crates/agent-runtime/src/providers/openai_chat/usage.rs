@@ -25,5 +25,6 @@ pub(super) fn read(raw: &RawValue) -> Option<TokenUsage> {
         cached,
         output: completion.unwrap_or(0),
         thought: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
+        written: 0,
     })
 }

@@ -215,5 +215,6 @@ fn counts(usage: &Value) -> Option<TokenUsage> {
         cached,
         output: output.unwrap_or(0),
         thought: count("/output_tokens_details/reasoning_tokens").unwrap_or(0),
+        written: 0,
     })
 }

@@ -100,7 +100,7 @@ fn a_page_of_sessions_ends_with_a_cursor_only_when_there_is_more() {
 
 #[test]
 fn a_finished_turn_is_told_in_each_versions_way() {
-    let usage = TokenUsage { input: 100, cached: 50, output: 20, thought: 5 };
+    let usage = TokenUsage { input: 100, cached: 50, output: 20, thought: 5, written: 0 };
     let reply = |stop, usage| Reply::Prompted { message: "u1".into(), stop, usage };
     assert_eq!(
         worded(&v1(), "PromptResponse", &reply(Some(StopReason::EndTurn), Some(usage))),

@@ -367,7 +367,7 @@ fn of_a_command_nothing_is_kept_but_a_summary() {
 
 #[test]
 fn what_requests_took_adds_up_and_is_kept_once_before_the_turns_end_is_told() {
-    let tokens = TokenUsage { input: 3, cached: 0, output: 4, thought: 0 };
+    let tokens = TokenUsage { input: 3, cached: 0, output: 4, thought: 0, written: 0 };
     let spent = Spent { agent: "a".into(), model: "m".to_owned(), tokens, dollars: Some(0.5) };
     let gauge = Event::Usage(ContextUsage { used: 7, size: 9, cost: None });
     let mut core = Core::new(terms());

@@ -40,7 +40,7 @@ async fn told(
             Some("available_commands_update") => commands = Some(update["availableCommands"].clone()),
             Some("notice") => notices.extend(update["title"].as_str().map(str::to_owned)),
             Some("agent_message_chunk") => {
-                notices.extend(update["content"]["text"].as_str().map(str::to_owned))
+                notices.extend(update["content"]["text"].as_str().map(str::to_owned));
             }
             _ => {}
         }

@@ -12,6 +12,7 @@ mod modes;
 mod prefix;
 mod pressure;
 mod prompt;
+mod questions;
 mod reload;
 mod routing;
 mod sessions;

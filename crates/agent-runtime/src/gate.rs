@@ -100,9 +100,9 @@ pub(crate) fn decide<'a>(call: &Subject, approval: &'a Approval, permissions: &P
         None => {}
     }
     let ask = match (approval, mode) {
-        (_, Mode::Autonomous) | (Approval::Free, Mode::Default | Mode::Balanced | Mode::Restricted) => {
-            return Verdict::Allowed;
-        }
+        (_, Mode::Autonomous)
+        | (Approval::Question, _)
+        | (Approval::Free, Mode::Default | Mode::Balanced | Mode::Restricted) => return Verdict::Allowed,
         (Approval::Ask(ask), _) => Cow::Borrowed(ask),
         (Approval::Free, Mode::Strict) => {
             Cow::Owned(ApprovalAsk { description: String::new(), scopes: vec![GrantScope::Tool] })
@@ -122,7 +122,7 @@ pub(crate) fn decide<'a>(call: &Subject, approval: &'a Approval, permissions: &P
 /// A question that cannot be answered for ever, because a rule will have it asked again.
 fn each_time(approval: &Approval, why: &str) -> ApprovalAsk {
     let said = match approval {
-        Approval::Free => "",
+        Approval::Free | Approval::Question => "",
         Approval::Ask(ask) => &ask.description,
     };
     let gap = if said.is_empty() { "" } else { "\n" };

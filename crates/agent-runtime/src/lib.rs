@@ -12,6 +12,7 @@ pub mod external;
 pub mod gate;
 pub mod handover;
 pub mod host;
+mod inquiry;
 pub mod io;
 pub mod mode;
 pub mod offline;

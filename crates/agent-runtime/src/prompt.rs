@@ -95,6 +95,11 @@ const SHARED: &[Rule] = &[
                you answer; never invent it.",
     },
     Rule {
+        needs: &["ask_user"],
+        text: "Ask with ask_user when a decision is the user's and guessing wrong would cost work; not for what \
+               you can find out.",
+    },
+    Rule {
         needs: &["get_memory", "record_memory", "forget_memory"],
         text: "Look up what is remembered with get_memory, and record or forget at once what the user wants \
                remembered or forgotten.",

@@ -37,6 +37,8 @@ struct Offer {
     once: Option<(String, String)>,
     always: Option<(String, String)>,
     no: Option<(String, String)>,
+    /// Where there are several ways to say yes, this is a question and no request for leave.
+    answers: Vec<(String, String)>,
 }
 
 impl Offer {
@@ -44,6 +46,9 @@ impl Offer {
         let mut offer = Self::default();
         for option in options.as_array().into_iter().flatten() {
             let text = |name: &str| option[name].as_str().unwrap_or_default().to_owned();
+            if option["kind"] == "allow_once" {
+                offer.answers.push((text("optionId"), text("name")));
+            }
             let slot = match option["kind"].as_str() {
                 Some("allow_once") => &mut offer.once,
                 Some("allow_always") => &mut offer.always,
@@ -58,9 +63,20 @@ impl Offer {
         offer
     }
 
+    /// Whether something is to be chosen, which nobody can have decided beforehand.
+    fn is_question(&self) -> bool {
+        self.answers.len() > 1
+    }
+
     /// The question's last line: what each key does.
     fn keys(&self) -> String {
         let mut keys = Vec::new();
+        if self.is_question() {
+            let answers = self.answers.iter().enumerate();
+            keys.extend(answers.map(|(at, (_, name))| format!("[{}] {}", at + 1, output::harmless(name))));
+            keys.push("[n] no answer".to_owned());
+            return keys.join("  ");
+        }
         if self.once.is_some() {
             keys.push("[y] once".to_owned());
         }
@@ -73,6 +89,11 @@ impl Offer {
 
     /// The option that a typed line means; `None` is a "no" without an option of its own.
     fn chosen(&self, line: &str) -> Option<&str> {
+        if self.is_question() {
+            let at = line.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let answer = at.and_then(|at| self.answers.get(at)).or(self.no.as_ref());
+            return answer.map(|(id, _)| id.as_str());
+        }
         let option = match line.trim().to_lowercase().as_str() {
             "y" | "yes" => self.once.as_ref().or(self.no.as_ref()),
             "a" | "always" => self.always.as_ref().or(self.no.as_ref()),
@@ -107,6 +128,10 @@ impl Gate {
     pub(super) fn answer(&mut self, title: &str, options: &Value, responder: Responder) {
         let offer = Offer::read(options);
         match self.consent {
+            Consent::Given | Consent::Refused if offer.is_question() => {
+                output::remark(format_args!("not answered: {}", output::harmless(title)));
+                responder.ok(&outcome(None));
+            }
             Consent::Given => {
                 let allowed = offer.once.as_ref().or(offer.always.as_ref());
                 responder.ok(&outcome(allowed.map(|(id, _)| id.as_str())));
@@ -165,7 +190,8 @@ impl Terminal {
             return None;
         }
         // Where nothing can be shown nothing is consented to.
-        if write!(io::stderr(), "allow? {} ", offer.keys()).is_err() {
+        let prompt = if offer.is_question() { "which?" } else { "allow?" };
+        if write!(io::stderr(), "{prompt} {} ", offer.keys()).is_err() {
             return Some(String::new());
         }
         let line = self.line.get_or_insert_with(read_line);
@@ -249,6 +275,20 @@ mod tests {
         assert_eq!(offer.chosen("n"), None);
         assert_eq!(Offer::read(&Value::Null).chosen("y"), None);
         assert_eq!(outcome(None), json!({"outcome": {"outcome": "cancelled"}}));
+    }
+
+    #[test]
+    fn several_ways_to_say_yes_are_a_choice_by_number() {
+        let offer = Offer::read(&json!([
+            {"optionId": "0", "name": "Red", "kind": "allow_once"},
+            {"optionId": "1", "name": "Blue", "kind": "allow_once"},
+            {"optionId": "decline", "name": "Decline", "kind": "reject_once"},
+        ]));
+        assert!(offer.is_question());
+        assert_eq!(offer.keys(), "[1] Red  [2] Blue  [n] no answer");
+        for (line, id) in [("2\n", "1"), (" 1 ", "0"), ("0", "decline"), ("3", "decline"), ("y", "decline")] {
+            assert_eq!(offer.chosen(line), Some(id), "{line:?}");
+        }
     }
 
     #[test]

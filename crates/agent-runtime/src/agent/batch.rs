@@ -31,7 +31,7 @@ use crate::provider::ModelCall;
 use crate::rules::Subject;
 use crate::tools::support::blocking;
 use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, ToolRegistry, Workspace};
-use crate::waits::Waits;
+use crate::waits::{Stopwatch, Waits};
 
 /// What came of a batch.
 pub(super) struct Done {
@@ -404,8 +404,10 @@ impl<'a> Batch<'a> {
     ) -> Result<(ToolOutput, Ended), Interrupted> {
         let io = self.waits.io();
         let cancel = io.cancel_token().child_token();
+        let watch = Stopwatch::start();
         let cx = ToolCx::new(self.workspace.clone(), id.clone(), cancel.clone(), Some(io.clone()))
             .with_rules(self.permissions.rules.clone())
+            .with_watch(watch.clone())
             .for_plan(&ready.plan);
         let name = &ready.tool.spec().schema.name;
         let limit = self.limit(&*ready.tool);
@@ -418,7 +420,7 @@ impl<'a> Batch<'a> {
                     return (output.unwrap_or_else(broke), Ended::Finished);
                 }
                 () = running.cancelled() => Ended::Cancelled,
-                () = tokio::time::sleep(limit) => Ended::TimedOut,
+                () = watch.reaches(limit) => Ended::TimedOut,
             };
             cancel.cancel();
             // What it says while cleaning up is of no use: it was cut off.
@@ -429,7 +431,9 @@ impl<'a> Batch<'a> {
             };
             (ToolOutput { error: Some(error), ..partial }, ended)
         };
-        io.with_grace(TOOL_GRACE, limited).await
+        let output = io.with_grace(TOOL_GRACE, limited).await;
+        self.waits.spent_by_user(watch.paused());
+        output
     }
 
     /// Commands have a limit of their own, which the model may set.

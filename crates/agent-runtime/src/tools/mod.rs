@@ -5,6 +5,7 @@ pub(crate) mod address;
 mod anchored;
 mod apply_patch;
 mod args;
+mod ask_user;
 mod bash;
 mod client_files;
 mod client_terminal;
@@ -48,9 +49,11 @@ use session_model::{Content, Event, GrantScope, Location, ToolCallId, ToolConten
 use tokio_util::sync::CancellationToken;
 
 use crate::host::{FileUse, Host};
+use crate::inquiry::{self, Outcome, Question};
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::ToolSchema;
 use crate::rules::{Origin, Rules};
+use crate::waits::Stopwatch;
 
 pub use registry::ToolRegistry;
 
@@ -142,6 +145,8 @@ impl CallPlan {
 pub enum Approval {
     /// None.
     Free,
+    /// None in any mode: the call is itself a question to the user.
+    Question,
     /// The user's.
     Ask(ApprovalAsk),
 }
@@ -167,6 +172,7 @@ pub struct ToolCx {
     io: Option<TurnIo>,
     planned: Option<Vec<PathBuf>>,
     rules: Rules,
+    watch: Option<Stopwatch>,
 }
 
 impl ToolCx {
@@ -178,13 +184,31 @@ impl ToolCx {
         cancel: CancellationToken,
         io: Option<TurnIo>,
     ) -> Self {
-        Self { workspace, call, cancel, io, planned: None, rules: Rules::default() }
+        Self { workspace, call, cancel, io, planned: None, rules: Rules::default(), watch: None }
     }
 
     /// The same, with the rules that keep files from tools which look through many.
     #[must_use]
     pub fn with_rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
+    }
+
+    /// The same, with what measures the call's time.
+    pub(crate) fn with_watch(self, watch: Stopwatch) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
+
+    /// Asks the user. The call's time stands still meanwhile.
+    pub(crate) async fn inquire(&self, questions: &[Question]) -> Result<Outcome, Interrupted> {
+        let Some(io) = &self.io else {
+            return Ok(Outcome::Unanswerable("nobody is there to be asked".to_owned()));
+        };
+        let _pause = self.watch.as_ref().map(Stopwatch::pause);
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Interrupted),
+            outcome = inquiry::put(questions, &self.call, io) => outcome,
+        }
     }
 
     /// Whether a rule allows to ask this very host, though it is not public.

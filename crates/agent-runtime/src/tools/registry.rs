@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::Tool;
 use super::{
-    apply_patch::ApplyPatch, bash::Bash, delete_file::DeleteFile, edit_file::EditFile, find_files::FindFiles,
-    grep::Grep, http::Http, list_dir::ListDir, move_file::MoveFile, read_file::ReadFile, read_many::ReadMany,
-    write_file::WriteFile,
+    apply_patch::ApplyPatch, ask_user::AskUser, bash::Bash, delete_file::DeleteFile, edit_file::EditFile,
+    find_files::FindFiles, grep::Grep, http::Http, list_dir::ListDir, move_file::MoveFile,
+    read_file::ReadFile, read_many::ReadMany, write_file::WriteFile,
 };
 use crate::host::HostFeatures;
 use crate::process::Background;
@@ -50,6 +50,7 @@ impl ToolRegistry {
             .with(Bash::new(background))
             .with(Http::get())
             .with(Http::request())
+            .with(AskUser::new())
     }
 
     /// These and `tool`. Names are unique: a tool of the same name is replaced, in its place.
@@ -124,7 +125,8 @@ mod tests {
                 "move_file",
                 "bash",
                 "http_get",
-                "http_request"
+                "http_request",
+                "ask_user"
             ]
         );
         for schema in schemas {

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-use acp_rpc::{PendingResponse, RequestError};
+use acp_rpc::{PendingResponse, RequestError, RpcError};
 use serde_json::value::RawValue;
 use session_model::{Answer, Ask, AskId};
 use tokio::sync::oneshot;
@@ -67,9 +67,22 @@ impl Questions {
         }
     }
 
-    /// Waits for the next answer; pending while nothing is open. Cancel safe.
+    /// Waits for the next answer; pending while nothing is open. A question that nobody waits for any more (its call
+    /// was cancelled) is withdrawn at the client and counts as cancelled. Cancel safe.
     pub(crate) async fn returned(&mut self) -> Returned {
         poll_fn(|cx| {
+            let waiting = self.waiting.iter_mut();
+            let left: Vec<_> = waiting
+                .filter_map(|(id, answer)| answer.poll_closed(cx).is_ready().then(|| id.clone()))
+                .collect();
+            if let Some(at) = self.open.iter().position(|open| left.contains(&open.id)) {
+                let Open { id, ask, .. } = self.open.swap_remove(at);
+                return Poll::Ready(Returned {
+                    id,
+                    ask,
+                    outcome: Err(RequestError::Rpc(RpcError::cancelled())),
+                });
+            }
             let ready = self.open.iter_mut().enumerate().find_map(|(at, open)| {
                 match open.pending.as_mut().poll(cx) {
                     Poll::Ready(outcome) => Some((at, outcome)),

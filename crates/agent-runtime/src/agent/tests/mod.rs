@@ -3,6 +3,7 @@
 mod batches;
 mod cancel;
 mod permission;
+mod questions;
 mod real_tools;
 mod replies;
 mod rig;

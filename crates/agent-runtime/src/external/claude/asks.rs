@@ -2,7 +2,7 @@
 //! once; each ends with the turn, at the latest.
 
 use session_model::source::Ids;
-use session_model::{Answer, Ask, Grant, Severity, ToolCallId, ToolCallUpdate};
+use session_model::{Ask, Grant, Severity, ToolCallId, ToolCallUpdate};
 
 use super::line::{self, Asked};
 use super::question;
@@ -11,6 +11,7 @@ use super::table::Known;
 use crate::agent::reply::notice;
 use crate::driver::Permissions;
 use crate::gate::{self, Denial, Ruling, Verdict};
+use crate::inquiry::{self, Outcome, Question};
 use crate::io::{Interrupted, TurnIo};
 use crate::rules::Subject;
 use crate::tools::Approval;
@@ -87,22 +88,18 @@ async fn rule(
     Ok(gate::ruling(&question, &answer))
 }
 
-/// Puts the program's own questions to the user: as a form, else one by one.
+/// Puts the program's own questions to the user.
 async fn inquire(
     asked: &Asked,
-    questions: &[question::Question],
+    questions: &[Question],
     row: ToolCallId,
     io: &TurnIo,
 ) -> Result<Settled, Interrupted> {
-    let answer = io.ask(Ask::Elicit(question::form(questions, &row))).await?;
-    let answers = match &answer {
-        Answer::Form(form) => Some(question::filled(questions, form)),
-        Answer::Unanswerable(_) => one_by_one(questions, &row, io).await?,
-        Answer::Selected(_) | Answer::Declined | Answer::Cancelled => None,
-    };
-    let (allowed, answer) = match answers {
-        Some(answers) => (true, line::allow(&asked.request, &question::answered(&asked.call, answers))),
-        None => (
+    let (allowed, answer) = match inquiry::put(questions, &row, io).await? {
+        Outcome::Answered(answers) => {
+            (true, line::allow(&asked.request, &question::answered(&asked.call, questions, answers)))
+        }
+        Outcome::Declined | Outcome::Cancelled | Outcome::Unanswerable(_) => (
             false,
             line::deny(
                 &asked.request,
@@ -111,21 +108,6 @@ async fn inquire(
         ),
     };
     Ok(Settled { request: asked.request.clone(), row, allowed, answer, grants: Vec::new(), cause: None })
-}
-
-async fn one_by_one(
-    questions: &[question::Question],
-    row: &ToolCallId,
-    io: &TurnIo,
-) -> Result<Option<serde_json::Map<String, serde_json::Value>>, Interrupted> {
-    let mut answers = serde_json::Map::new();
-    for question in questions {
-        let Some(ask) = question::buttons(question, row) else { return Ok(None) };
-        let answer = io.ask(Ask::Permission(Box::new(ask))).await?;
-        let Some(choice) = question::pressed(question, &answer) else { return Ok(None) };
-        answers.insert(question::text(question).to_owned(), choice.into());
-    }
-    Ok(Some(answers))
 }
 
 /// Tells the user, once for each cause, that a call was refused because nobody could be asked.

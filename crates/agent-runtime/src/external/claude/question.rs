@@ -1,34 +1,22 @@
-//! `AskUserQuestion`: what Claude Code wants to know of the user, as a form, or as a choice where the client shows no
-//! forms. Pure; the asking is done elsewhere.
+//! `AskUserQuestion`: what Claude Code wants to know of the user, and how it is told the answers. Pure; the asking is
+//! done elsewhere.
 
-use serde_json::{Map, Value, json};
-use session_model::{
-    Answer, AskOption, AskOptionKind, ElicitAsk, OptionId, PermissionAsk, ToolCallId, ToolCallUpdate,
-};
+use serde_json::{Map, Value};
 
 use super::line::ToolUse;
+use crate::inquiry::{Choice, Question};
 
 /// The name under which it asks.
 pub(super) const TOOL: &str = "AskUserQuestion";
 
-const DECLINE: &str = "decline";
-
-/// One question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
-    text: String,
-    header: String,
-    several: bool,
-    choices: Vec<(String, String)>,
-}
-
 /// The questions of a call; `None` when they are not understood.
 pub(super) fn read(call: &ToolUse) -> Option<Vec<Question>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let choice = |option: &Value| (text(&option["label"]), text(&option["description"]));
+    let choice =
+        |option: &Value| Choice { label: text(&option["label"]), about: text(&option["description"]) };
     let question = |question: &Value| {
         let choices: Vec<_> = question["options"].as_array()?.iter().map(choice).collect();
-        let whole = !choices.is_empty() && choices.iter().all(|(label, _)| !label.is_empty());
+        let whole = !choices.is_empty() && choices.iter().all(|choice| !choice.label.is_empty());
         let question = Question {
             text: text(&question["question"]),
             header: text(&question["header"]),
@@ -42,96 +30,21 @@ pub(super) fn read(call: &ToolUse) -> Option<Vec<Question>> {
     questions.filter(|questions| !questions.is_empty())
 }
 
-/// All questions in one form, with a property `q1…qN` for each.
-pub(super) fn form(questions: &[Question], row: &ToolCallId) -> ElicitAsk {
-    let message = match questions {
-        [only] => only.text.clone(),
-        many => format!("The agent has {} questions for you.", many.len()),
-    };
-    let mut properties = Map::new();
-    for (at, question) in questions.iter().enumerate() {
-        let title = if question.header.is_empty() { &question.text } else { &question.header };
-        let choices: Vec<Value> = question
-            .choices
-            .iter()
-            .map(|(label, about)| {
-                let title = if about.is_empty() { label.clone() } else { format!("{label}: {about}") };
-                json!({"const": label, "title": title})
-            })
-            .collect();
-        let (title, about) = (json!(title), json!(question.text));
-        let property = if question.several {
-            json!({"type": "array", "title": title, "description": about, "items": {"anyOf": choices}})
-        } else {
-            json!({"type": "string", "title": title, "description": about, "oneOf": choices})
-        };
-        properties.insert(name(at), property);
-    }
-    let required: Vec<String> = (0..questions.len()).map(name).collect();
-    let schema = json!({"type": "object", "properties": properties, "required": required});
-    ElicitAsk { message, tool_call: Some(row.clone()), schema }
-}
-
-fn name(at: usize) -> String {
-    format!("q{}", at + 1)
-}
-
-/// The answers a filled-in form gives.
-pub(super) fn filled(questions: &[Question], form: &Value) -> Map<String, Value> {
-    let answer = |(at, question): (usize, &Question)| {
-        let answer = match form.get(name(at))? {
-            Value::String(choice) => choice.clone(),
-            Value::Array(choices) => choices.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
-        };
-        Some((question.text.clone(), Value::String(answer)))
-    };
-    questions.iter().enumerate().filter_map(answer).collect()
-}
-
-/// One question as a choice among buttons; `None` when that cannot say it.
-pub(super) fn buttons(question: &Question, row: &ToolCallId) -> Option<PermissionAsk> {
-    if question.several {
-        return None;
-    }
-    let offer = |(at, (label, _)): (usize, &(String, String))| AskOption {
-        id: OptionId::from(at.to_string()),
-        name: label.clone(),
-        kind: AskOptionKind::AllowOnce,
-    };
-    let mut options: Vec<_> = question.choices.iter().enumerate().map(offer).collect();
-    let decline = OptionId::from(DECLINE);
-    options.push(AskOption { id: decline, name: "Decline".to_owned(), kind: AskOptionKind::RejectOnce });
-    let title = format!("? {}", question.text);
-    let mut tool_call = ToolCallUpdate::new(row.clone());
-    tool_call.title = Some(title.clone());
-    let about = question.choices.iter().filter(|(_, about)| !about.is_empty());
-    let about: Vec<_> = about.map(|(label, about)| format!("{label}: {about}")).collect();
-    let description = Some(about.join("\n")).filter(|text| !text.is_empty());
-    Some(PermissionAsk { tool_call, title, description, options })
-}
-
-/// The choice that an answer to [`buttons`] means.
-pub(super) fn pressed(question: &Question, answer: &Answer) -> Option<String> {
-    let Answer::Selected(id) = answer else { return None };
-    let at: usize = id.as_str().parse().ok()?;
-    question.choices.get(at).map(|(label, _)| label.clone())
-}
-
-/// The call's arguments with the answers in them, as the program wants them.
-pub(super) fn answered(call: &ToolUse, answers: Map<String, Value>) -> Map<String, Value> {
+/// The call's arguments with the answers in them, as the program wants them: by the texts of the questions.
+pub(super) fn answered(call: &ToolUse, questions: &[Question], answers: Vec<String>) -> Map<String, Value> {
+    let texts = questions.iter().map(|question| question.text.clone());
     let mut input = call.input.clone();
-    input.insert("answers".to_owned(), Value::Object(answers));
+    input.insert(
+        "answers".to_owned(),
+        Value::Object(texts.zip(answers.into_iter().map(Value::from)).collect()),
+    );
     input
-}
-
-/// The texts of the questions, by which answers are named.
-pub(super) fn text(question: &Question) -> &str {
-    &question.text
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn call(questions: Value) -> ToolUse {
@@ -139,45 +52,20 @@ mod tests {
         ToolUse { id: "t".to_owned(), name: TOOL.to_owned(), input }
     }
 
-    fn two() -> ToolUse {
-        call(json!([
+    #[test]
+    fn the_programs_questions_are_understood_and_answered_by_their_texts() {
+        let call = call(json!([
             {"question": "Which?", "header": "Color", "multiSelect": false,
              "options": [{"label": "Red", "description": "warm"}, {"label": "Blue"}]},
             {"question": "What else?", "multiSelect": true, "options": [{"label": "A"}, {"label": "B"}]},
-        ]))
-    }
-
-    #[test]
-    fn questions_become_a_form_and_its_answers_are_told_by_question() {
-        let questions = read(&two()).unwrap();
-        let form = form(&questions, &ToolCallId::from("row"));
-        assert_eq!(form.message, "The agent has 2 questions for you.");
-        assert_eq!(form.schema["required"], json!(["q1", "q2"]));
-        assert_eq!(
-            form.schema["properties"]["q1"]["oneOf"][0],
-            json!({"const": "Red", "title": "Red: warm"})
-        );
-        assert_eq!(form.schema["properties"]["q2"]["items"]["anyOf"][1]["const"], "B");
-        let answers = filled(&questions, &json!({"q1": "Blue", "q2": ["A", "B"]}));
-        let input = answered(&two(), answers);
+        ]));
+        let questions = read(&call).unwrap();
+        assert_eq!(questions[0].choices[0], Choice { label: "Red".to_owned(), about: "warm".to_owned() });
+        assert_eq!((questions[0].header.as_str(), questions[0].several), ("Color", false));
+        assert!(questions[1].several);
+        let input = answered(&call, &questions, vec!["Blue".to_owned(), "A, B".to_owned()]);
         assert_eq!(input["answers"], json!({"Which?": "Blue", "What else?": "A, B"}));
         assert!(input["questions"].is_array());
-    }
-
-    #[test]
-    fn without_forms_a_question_is_a_row_of_buttons() {
-        let questions = read(&two()).unwrap();
-        let ask = buttons(&questions[0], &ToolCallId::from("row")).unwrap();
-        assert_eq!(ask.title, "? Which?");
-        assert_eq!(
-            ask.options.iter().map(|o| o.name.as_str()).collect::<Vec<_>>(),
-            ["Red", "Blue", "Decline"]
-        );
-        assert_eq!(pressed(&questions[0], &Answer::Selected("1".into())).as_deref(), Some("Blue"));
-        for answer in [Answer::Selected("decline".into()), Answer::Selected("7".into()), Answer::Cancelled] {
-            assert_eq!(pressed(&questions[0], &answer), None);
-        }
-        assert_eq!(buttons(&questions[1], &ToolCallId::from("row")), None);
     }
 
     #[test]

@@ -72,7 +72,9 @@ pub(super) async fn sketch(tools: &ToolRegistry, call: &ToolUse, workspace: &Wor
     let ask = match plan.approval.clone() {
         Approval::Ask(ask) => ask,
         // It asks though we would not: its own rules want it.
-        Approval::Free => ApprovalAsk { description: String::new(), scopes: vec![GrantScope::Tool] },
+        Approval::Free | Approval::Question => {
+            ApprovalAsk { description: String::new(), scopes: vec![GrantScope::Tool] }
+        }
     };
     let CallPlan { title, locations, preview, .. } = plan;
     let what = title.split_once(": ").map_or("", |(_, what)| what);

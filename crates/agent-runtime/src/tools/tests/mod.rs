@@ -111,7 +111,7 @@ fn members(args: Value) -> Map<String, Value> {
 
 fn scopes(plan: &CallPlan) -> Option<&[GrantScope]> {
     match &plan.approval {
-        Approval::Free => None,
+        Approval::Free | Approval::Question => None,
         Approval::Ask(ask) => Some(&ask.scopes),
     }
 }

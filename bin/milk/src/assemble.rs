@@ -56,6 +56,7 @@ pub(crate) fn drivers(
     ConfiguredDrivers::new(places.loader(), Arc::new(variable), Arc::new(detector()), ids)
         .with_model(model)
         .with_remark(remark)
+        .with_server_logs(places.data().map(|data| data.join("servers")))
         .with_outputs(places.belongings().map(|belongings| belongings.folder().to_owned()))
 }
 

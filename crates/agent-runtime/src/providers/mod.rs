@@ -21,6 +21,7 @@ pub mod openai_responses;
 mod params_tests;
 mod reader;
 mod reading;
+pub mod serving;
 pub mod sse;
 #[cfg(test)]
 pub(crate) mod stream_table;

@@ -85,7 +85,7 @@ fn auth(credential: &Credential) -> Auth {
     }
 }
 
-fn tls(endpoint: &EndpointSpec) -> TlsOptions {
+pub(super) fn tls(endpoint: &EndpointSpec) -> TlsOptions {
     TlsOptions { skip_verify: endpoint.tls_skip_verify, ca_cert: endpoint.tls_ca_cert.clone() }
 }
 

@@ -91,6 +91,8 @@ pub struct EndpointSpec {
     pub context_window: Option<u64>,
     /// What is added to every request.
     pub request: RequestSettings,
+    /// The shell command that starts the server; empty where it is started otherwise.
+    pub run_cmd: String,
 }
 
 /// What proves who we are.
@@ -248,6 +250,7 @@ fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Endpoin
         tls_ca_cert: (!agent.tls_ca_cert.is_empty()).then(|| PathBuf::from(&agent.tls_ca_cert)),
         context_window: u64::try_from(agent.context_window_tokens).ok().filter(|tokens| *tokens > 0),
         request: agent.request.clone(),
+        run_cmd: agent.run_cmd.trim().to_owned(),
         ..plain(&agent.name, url, agent.model.trim(), credential)
     })
 }
@@ -283,6 +286,7 @@ fn plain(name: &str, url: &str, model: &str, credential: Credential) -> Endpoint
         tls_ca_cert: None,
         context_window: None,
         request: RequestSettings::default(),
+        run_cmd: String::new(),
     }
 }
 

@@ -15,6 +15,7 @@ use agent_runtime::prompt::{PromptRole, SystemPrompt};
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect, served_window};
 use agent_runtime::providers::http::HttpClients;
+use agent_runtime::providers::serving::{Launch, Servers};
 use agent_runtime::redact::{Redacting, Redactor};
 use agent_runtime::rules::Rules;
 use agent_runtime::tools::ToolRegistry;
@@ -26,7 +27,7 @@ use session_model::{AgentId, Choice, Route, TurnFailure};
 use tokio::time::Instant;
 
 use super::agent::AgentSettings;
-use super::build::{build_provider, limits, system_prompt, tools_of};
+use super::build::{build_provider, limits, system_prompt, tls, tools_of};
 use super::choose::{
     AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,
 };
@@ -100,6 +101,8 @@ pub struct ConfiguredDrivers {
     model: Option<String>,
     remarks: Vec<String>,
     outputs: Option<PathBuf>,
+    servers: Servers,
+    server_logs: Option<PathBuf>,
     clients: HttpClients,
     found: Arc<Mutex<Option<Found>>>,
     /// With the descriptions they were built from.
@@ -125,6 +128,8 @@ impl ConfiguredDrivers {
             model: None,
             remarks: Vec::new(),
             outputs: None,
+            servers: Servers::default(),
+            server_logs: None,
             clients: HttpClients::default(),
             found: Arc::default(),
             providers: Arc::default(),
@@ -149,6 +154,13 @@ impl ConfiguredDrivers {
     #[must_use]
     pub fn with_outputs(mut self, folder: Option<PathBuf>) -> Self {
         self.outputs = folder;
+        self
+    }
+
+    /// With a folder (absolute) for the output of model servers that are started here.
+    #[must_use]
+    pub fn with_server_logs(mut self, folder: Option<PathBuf>) -> Self {
+        self.server_logs = folder;
         self
     }
 
@@ -255,6 +267,27 @@ impl ConfiguredDrivers {
         Ok(built)
     }
 
+    /// Starts the agent's model server, where that is configured and it is not there.
+    async fn serve(&self, spec: &AgentSpec, cwd: &Path) -> Result<(), TurnFailure> {
+        let AgentSpec::Endpoint(endpoint) = spec else { return Ok(()) };
+        if endpoint.run_cmd.is_empty() {
+            return Ok(());
+        }
+        let launch = Launch {
+            agent: endpoint.name.clone(),
+            url: endpoint.url.clone(),
+            tls: tls(endpoint),
+            command: endpoint.run_cmd.clone(),
+            cwd: cwd.to_owned(),
+            log: self.server_logs.as_ref().map(|folder| folder.join(log_name(&endpoint.name))),
+        };
+        let ready = self.servers.ready(&self.clients, &launch).await;
+        ready.map_err(|error| TurnFailure {
+            code: "server_not_started".to_owned(),
+            message: error.to_string(),
+        })
+    }
+
     /// Asks the server for what the configuration does not say: how much its model can hold. Only where no key is
     /// needed; hosted models say it in their first refusal.
     async fn ask_window(&self, spec: &AgentSpec) {
@@ -349,6 +382,7 @@ impl SessionDrivers for ConfiguredSession {
             Target::Primary => drivers.choose(settings, wanted.model).await,
             Target::Escalation => drivers.relief(settings)?,
         };
+        drivers.serve(&choice.spec, &self.cwd).await?;
         drivers.ask_window(&choice.spec).await;
         self.made(settings, choice, wanted)
     }
@@ -451,6 +485,12 @@ impl ConfiguredSession {
         };
         Some(Driver { driver, route, slot: HandoverSlot::default() })
     }
+}
+
+/// A file name for an agent's name, whatever is in it.
+fn log_name(agent: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    format!("{}.log", agent.chars().map(plain).collect::<String>())
 }
 
 fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettings {

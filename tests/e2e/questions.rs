@@ -144,3 +144,45 @@ async fn a_cancel_withdraws_the_question_however_it_was_put() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_call_takes_its_question_back_and_the_turn_goes_on() {
+    let rig = rig(colors());
+    let (mut client, session) = rig.session(Version::V2).await;
+    let prompt = client.prompt(&session, "ask").await;
+    let (question, params) = client.request("session/request_permission").await;
+    let call = &params["subject"]["toolCall"]["toolCallId"];
+    let cancel = json!({ "sessionId": session, "toolCallId": call });
+    client.call("tool_call/cancel", cancel).await.expect("cancelled");
+    assert_eq!(client.notification("$/cancel_request").await["requestId"], question);
+    client.response(&prompt).await.expect("the turn goes on to its end");
+    assert!(heard(&rig).contains("the user cancelled this call"), "{}", heard(&rig));
+    client.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_can_look_back_on_the_conversation() {
+    for version in Version::BOTH {
+        let look = |tool: &str| vec![Line::call(tool, json!({}))];
+        let done = || vec![Line::say("done")];
+        let answers = vec![
+            vec![Line::say("it is teal")],
+            look("get_session_context"),
+            done(),
+            look("get_context_stats"),
+            done(),
+        ];
+        let rig = Rig::new(answers);
+        let (mut client, session) = rig.session(version).await;
+        for (text, expected) in [
+            ("my color?", "my color?"),
+            ("and before?", "Turn 1 (primary)\\\\nUser: my color?\\\\nAgent: it is teal"),
+            ("how much?", "turns before this one: 2\\\\ntool calls in them: 1"),
+        ] {
+            let prompt = client.prompt(&session, text).await;
+            client.response(&prompt).await.expect("answered unasked");
+            assert!(heard(&rig).contains(expected), "{}", heard(&rig));
+        }
+        client.finish().await;
+    }
+}

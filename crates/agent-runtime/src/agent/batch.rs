@@ -13,7 +13,8 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
 use session_model::{
-    Ask, Content, Event, Grant, Severity, ToolCallId, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
+    Ask, Content, Entry, Event, Grant, Severity, ToolCallId, ToolCallUpdate, ToolContent, ToolKind,
+    ToolStatus,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -50,6 +51,7 @@ pub(super) struct Batch<'a> {
     tools: &'a ToolRegistry,
     calls: &'a RunningCalls,
     waits: &'a Waits,
+    history: &'a Arc<[Entry]>,
     permissions: Permissions,
     workspace: Workspace,
     /// Where results of this session that are too long are put aside.
@@ -126,6 +128,7 @@ impl<'a> Batch<'a> {
             agent,
             tools,
             calls: &input.calls,
+            history: &input.history,
             waits,
             permissions,
             workspace,
@@ -408,6 +411,7 @@ impl<'a> Batch<'a> {
         let cx = ToolCx::new(self.workspace.clone(), id.clone(), cancel.clone(), Some(io.clone()))
             .with_rules(self.permissions.rules.clone())
             .with_watch(watch.clone())
+            .with_history(Arc::clone(self.history))
             .for_plan(&ready.plan);
         let name = &ready.tool.spec().schema.name;
         let limit = self.limit(&*ready.tool);

@@ -7,6 +7,7 @@
 
 mod check;
 mod fit;
+pub(crate) mod look_back;
 mod marked;
 mod past;
 mod recap;

@@ -33,6 +33,7 @@ mod risky;
 mod script;
 pub(crate) mod script_word;
 mod search;
+mod session_context;
 pub mod shell;
 pub(crate) mod support;
 #[cfg(test)]
@@ -42,10 +43,11 @@ pub(crate) mod wrappers;
 mod write_file;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use session_model::{Content, Event, GrantScope, Location, ToolCallId, ToolContent, ToolKind};
+use session_model::{Content, Entry, Event, GrantScope, Location, ToolCallId, ToolContent, ToolKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::host::{FileUse, Host};
@@ -173,6 +175,7 @@ pub struct ToolCx {
     planned: Option<Vec<PathBuf>>,
     rules: Rules,
     watch: Option<Stopwatch>,
+    history: Arc<[Entry]>,
 }
 
 impl ToolCx {
@@ -184,13 +187,32 @@ impl ToolCx {
         cancel: CancellationToken,
         io: Option<TurnIo>,
     ) -> Self {
-        Self { workspace, call, cancel, io, planned: None, rules: Rules::default(), watch: None }
+        Self {
+            workspace,
+            call,
+            cancel,
+            io,
+            planned: None,
+            rules: Rules::default(),
+            watch: None,
+            history: Arc::default(),
+        }
     }
 
     /// The same, with the rules that keep files from tools which look through many.
     #[must_use]
     pub fn with_rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
+    }
+
+    /// The same, with the turns before this one.
+    pub(crate) fn with_history(self, history: Arc<[Entry]>) -> Self {
+        Self { history, ..self }
+    }
+
+    /// The turns before this one.
+    pub(crate) fn history(&self) -> &[Entry] {
+        &self.history
     }
 
     /// The same, with what measures the call's time.

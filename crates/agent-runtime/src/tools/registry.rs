@@ -5,9 +5,20 @@ use std::sync::Arc;
 
 use super::Tool;
 use super::{
-    apply_patch::ApplyPatch, ask_user::AskUser, bash::Bash, delete_file::DeleteFile, edit_file::EditFile,
-    find_files::FindFiles, grep::Grep, http::Http, list_dir::ListDir, move_file::MoveFile,
-    read_file::ReadFile, read_many::ReadMany, write_file::WriteFile,
+    apply_patch::ApplyPatch,
+    ask_user::AskUser,
+    bash::Bash,
+    delete_file::DeleteFile,
+    edit_file::EditFile,
+    find_files::FindFiles,
+    grep::Grep,
+    http::Http,
+    list_dir::ListDir,
+    move_file::MoveFile,
+    read_file::ReadFile,
+    read_many::ReadMany,
+    session_context::{GetContextStats, GetSessionContext},
+    write_file::WriteFile,
 };
 use crate::host::HostFeatures;
 use crate::process::Background;
@@ -51,6 +62,8 @@ impl ToolRegistry {
             .with(Http::get())
             .with(Http::request())
             .with(AskUser::new())
+            .with(GetSessionContext::new())
+            .with(GetContextStats::new())
     }
 
     /// These and `tool`. Names are unique: a tool of the same name is replaced, in its place.
@@ -126,7 +139,9 @@ mod tests {
                 "bash",
                 "http_get",
                 "http_request",
-                "ask_user"
+                "ask_user",
+                "get_session_context",
+                "get_context_stats"
             ]
         );
         for schema in schemas {

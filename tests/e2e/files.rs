@@ -41,7 +41,9 @@ fn told(rig: &Rig) -> String {
     format!("{:?}", rig.model.requests().pop().expect("asked").messages)
 }
 
-#[tokio::test(start_paused = true)]
+// Without a terminal of the client's a real command runs, and takes real time, which a clock that skips idle time would
+// count as minutes.
+#[tokio::test]
 async fn every_combination_of_capabilities_offers_and_uses_exactly_what_the_client_has() {
     for bits in 0_u8..32 {
         let [read, write, terminal, form, url] = [1, 2, 4, 8, 16].map(|bit| bits & bit != 0);
@@ -205,4 +207,37 @@ async fn what_was_said_before_is_on_the_wire_before_the_client_is_asked() {
     client.answer(&asked, json!({ "content": "x" })).await;
     editor.serve(&mut client, &id).await.expect("answered");
     client.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_file_is_shown_as_one_only_where_it_surely_is() {
+    let missing = "ENOENT: no such file or directory, open 'b.txt'";
+    for (code, message, on_disk, shown) in [
+        (-32002, "no such buffer", false, true),
+        (-32603, missing, false, true),
+        (-32603, missing, true, false),
+        (-32603, "the window was closed", false, false),
+        (-32601, missing, false, false),
+    ] {
+        let rig = Rig::new(vec![
+            vec![Line::call("write_file", json!({ "path": "b.txt", "content": "new\n" }))],
+            vec![Line::say("done")],
+        ]);
+        if on_disk {
+            rig.file("b.txt", "old\n");
+        }
+        let (mut client, session) = connected(&rig, Editor::hello(true, true, false)).await;
+        let mut editor = Editor::new();
+        editor.script("fs/read_text_file", json!({ "code": code, "message": message }));
+        let id = client.prompt(&session, "write").await;
+        let (ask, params) = editor.serve_up_to(&mut client, &id, "session/request_permission").await;
+        let diff = &params["toolCall"]["content"][0];
+        let case = format!("{code} {message} {on_disk}: {params}");
+        assert_eq!(diff["type"] == "diff", shown, "{case}");
+        assert!(diff["oldText"].is_null(), "{case}");
+        client.choose(&ask, "allow").await;
+        editor.serve(&mut client, &id).await.expect("answered");
+        assert_eq!(editor.files[&rig.cwd().join("b.txt").display().to_string()], "new\n", "{case}");
+        client.finish().await;
+    }
 }

@@ -5,6 +5,7 @@ mod cancel;
 #[cfg(unix)]
 mod claude;
 mod compact;
+mod content;
 mod files;
 mod history;
 mod interleavings;

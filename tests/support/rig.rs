@@ -13,7 +13,7 @@ use agent_runtime::scripted::{Line, Scripted};
 use agent_runtime::tools::ToolRegistry;
 use agent_runtime::tools::escalate::Escalate;
 use milk_acp::drivers::{Drivers, FixedDriver, Routing, SessionSettings};
-use milk_acp::negotiate::ServerInfo;
+use milk_acp::negotiate::{PromptFeatures, ServerInfo};
 use milk_acp::server::{Parts, Server};
 use session_model::source::{FixedClock, SequentialIds};
 use session_store::{MemoryStore, SessionStore};
@@ -41,6 +41,7 @@ pub struct Rig {
     pub dir: tempfile::TempDir,
     drivers: Arc<dyn Drivers>,
     ids: Arc<SequentialIds>,
+    prompt: PromptFeatures,
     servers: Mutex<JoinSet<()>>,
 }
 
@@ -131,7 +132,14 @@ impl Rig {
     ) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let relief = Arc::new(Scripted::new(Vec::new()));
-        Self { model, relief, store, dir, drivers, ids, servers: Mutex::default() }
+        let prompt = PromptFeatures::default();
+        Self { model, relief, store, dir, drivers, ids, prompt, servers: Mutex::default() }
+    }
+
+    /// The same server, whose prompts may hold all that the program's may.
+    #[must_use]
+    pub fn taking_all(self) -> Self {
+        Self { prompt: PromptFeatures { image: true, audio: false, embedded_context: true }, ..self }
     }
 
     /// The session's folder, links resolved.
@@ -182,7 +190,7 @@ impl Rig {
             clock: Arc::new(FixedClock(datetime!(2026-01-02 03:04:05 UTC))),
             ids: Arc::clone(&self.ids) as _,
             base: Path::new("/").to_owned(),
-            info: ServerInfo::new("milk", "0.0.0-test"),
+            info: ServerInfo { prompt: self.prompt, ..ServerInfo::new("milk", "0.0.0-test") },
         };
         let server = Server::new(parts, acp_rpc::Config::default());
         self.servers.lock().expect("no server panicked").spawn(async move {

@@ -5,6 +5,7 @@
 //! nothing of ACP, of JSON-RPC, of storage or of routing, and reads neither environment nor home directory.
 
 pub mod agent;
+pub mod attach;
 pub mod calls;
 pub mod context;
 pub mod driver;

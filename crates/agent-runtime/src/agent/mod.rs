@@ -21,11 +21,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use session_model::Severity;
 use session_model::source::Ids;
 use tracing::Instrument as _;
 
 pub use self::learned::Learned;
 pub use self::price::Price;
+use crate::attach;
 use crate::driver::{Compacted, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::io::TurnIo;
 use crate::prompt::SystemPrompt;
@@ -165,6 +167,9 @@ impl fmt::Debug for Agent {
 impl TurnDriver for Agent {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
         let span = tracing::info_span!("turn", id = %input.turn, agent = %self.prompt.name);
+        if let Some(title) = attach::untold(&self.prompt.name, &input.prompt) {
+            io.emit(reply::notice(Severity::Warning, title, &*self.ids)).await?;
+        }
         turn::Turn::new(self, input, io).run().instrument(span).await
     }
 

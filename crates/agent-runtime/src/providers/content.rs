@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::attach::path_of;
 use session_model::{Content, EmbeddedResource, ResourceBody, ResourceLink};
 
 /// One part of a user's message.
@@ -75,7 +76,10 @@ pub(crate) fn parts_of(content: &[Content], with_images: bool) -> Vec<Part<'_>> 
 fn link_text(link: &ResourceLink) -> String {
     let name = link.title.as_deref().unwrap_or(&link.name);
     let about = link.description.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
-    format!("\n[resource {name} at {}{about}]\n", link.uri)
+    // A path is what tools take.
+    let place =
+        path_of(&link.uri).map_or(Cow::Borrowed(link.uri.as_str()), |path| path.display().to_string().into());
+    format!("\n[resource {name} at {place}{about}]\n")
 }
 
 fn resource_text(resource: &EmbeddedResource) -> String {

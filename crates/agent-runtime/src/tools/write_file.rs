@@ -9,7 +9,7 @@ use session_model::{FileChange, FileOp, ToolContent, ToolKind};
 use super::anchored::{self, Written};
 use super::support::{blocking, explain, output, path_of, show_change, spec, title};
 use super::{Approval, Args, CallPlan, Place, Tool, ToolCx, ToolOutput, ToolSpec, Workspace, client_files};
-use crate::host::{FileUse, HostError};
+use crate::host::FileUse;
 
 /// Bytes of the old text that are read for the sake of showing the change.
 const MAX_BEFORE_BYTES: u64 = 512 * 1024;
@@ -121,10 +121,8 @@ async fn client_change(workspace: &Workspace, place: &Place, content: String) ->
     }
     let (op, before) = match workspace.host.read_file(&place.shown).await {
         Ok(before) => (FileOp::Modify, Some(before)),
-        Err(HostError::NotFound(_)) => (FileOp::Add, None),
-        Err(
-            HostError::Refused(_) | HostError::Failed(_) | HostError::Unanswered(_) | HostError::Interrupted,
-        ) => return None,
+        Err(error) if client_files::is_missing(&error, place).await => (FileOp::Add, None),
+        Err(_) => return None,
     };
     Some(show_change(FileChange { path: place.shown.clone(), op, before, after: Some(content) }))
 }

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use super::inbox::Inbox;
 use super::{ColleagueConfig, failed};
 use crate::dialect::client;
+use crate::negotiate::PromptFeatures;
 use crate::server::CANCEL_REQUEST;
 
 /// How long it may take over what needs no model. Some are interpreted and large.
@@ -31,6 +32,7 @@ pub(super) struct Link {
     pub(super) inbox: Inbox,
     peer: Peer,
     version: u16,
+    takes: PromptFeatures,
     session: String,
     child: Piped,
     _connection: JoinSet<()>,
@@ -52,7 +54,9 @@ impl Link {
                 tracing::debug!(%error, "the connection to another agent broke");
             }
         });
-        let mut link = Self { inbox, peer, version: 0, session: String::new(), child, _connection: running };
+        let takes = PromptFeatures::default();
+        let session = String::new();
+        let mut link = Self { inbox, peer, version: 0, takes, session, child, _connection: running };
         match link.begin(cwd).await {
             Ok(()) => Ok(link),
             Err(error) => Err(link.explain(config, &error).await),
@@ -70,6 +74,7 @@ impl Link {
             );
             return Err(RpcError::invalid_request(message).into());
         }
+        self.takes = client::takes(self.version, &hello);
         let params = json!({"cwd": cwd, "mcpServers": [], "_meta": {"milk": {"fresh": true}}});
         let made: Value = self.peer.request("session/new", &params).with_deadline(PATIENCE).typed().await?;
         made["sessionId"].as_str().unwrap_or_default().clone_into(&mut self.session);
@@ -95,10 +100,11 @@ impl Link {
         self.version == 1
     }
 
-    /// Asks; the answer is waited for elsewhere.
-    pub(super) fn prompt(&self, content: &[Content]) -> PendingResponse {
-        let prompt = client::prompt(self.version, content);
-        self.peer.request("session/prompt", &json!({"sessionId": self.session, "prompt": prompt}))
+    /// Asks; the answer is waited for elsewhere. Returns also what it does not take and was told of in words.
+    pub(super) fn prompt(&self, content: &[Content]) -> (PendingResponse, Vec<String>) {
+        let (prompt, lost) = client::prompt(self.version, content, self.takes);
+        let params = json!({"sessionId": self.session, "prompt": prompt});
+        (self.peer.request("session/prompt", &params), lost)
     }
 
     /// Asks it to stop.

@@ -14,8 +14,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use session_model::source::{IdKind, Ids};
 use session_model::{
-    Answer, Ask, AskOptionKind, Event, MessageId, PermissionAsk, PlanId, Role, StopReason, ToolCallId,
-    ToolStatus,
+    Answer, Ask, AskOptionKind, Event, MessageId, Notice, PermissionAsk, PlanId, Role, Severity, StopReason,
+    ToolCallId, ToolStatus,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -71,7 +71,13 @@ impl<'a> Turn<'a> {
     ) -> Result<TurnEnd, TurnError> {
         // What it said between two turns belongs to none.
         while link.inbox.try_next().is_some() {}
-        let mut answer = Box::pin(link.prompt(prompt));
+        let (answer, lost) = link.prompt(prompt);
+        if !lost.is_empty() {
+            let id = MessageId::from(self.ids.fresh(IdKind::Message));
+            let title = format!("{} does not take {}", self.config.name, lost.join(", "));
+            self.io.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await?;
+        }
+        let mut answer = Box::pin(answer);
         let heard = self.hear(link, &mut answer).await;
         match heard {
             Ok(Ok(())) => self.end(),

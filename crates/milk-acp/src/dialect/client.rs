@@ -6,10 +6,12 @@ mod read;
 
 use serde_json::{Value, json};
 use session_model::{
-    Answer, AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, StopReason, ToolCallId,
+    Answer, AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, ResourceBody, StopReason,
+    ToolCallId,
 };
 
 use super::{v1_words, v2_words};
+use crate::negotiate::PromptFeatures;
 
 pub(crate) use read::{asked, form, told};
 
@@ -26,13 +28,52 @@ pub(crate) fn hello(version: u16) -> Value {
     }
 }
 
-/// A prompt's content in the words of `version`.
-pub(crate) fn prompt(version: u16, content: &[Content]) -> Value {
+/// What an agent says prompts may hold beside text and links, in its answer to `initialize`. What it does not say, it
+/// cannot take.
+pub(crate) fn takes(version: u16, hello: &Value) -> PromptFeatures {
+    let said = match version {
+        1 => &hello["agentCapabilities"]["promptCapabilities"],
+        _ => &hello["capabilities"]["session"]["prompt"],
+    };
+    // A flag in version 1, an object in version 2.
+    let has = |name: &str| said[name].as_bool().unwrap_or(said[name].is_object());
+    PromptFeatures { image: has("image"), audio: has("audio"), embedded_context: has("embeddedContext") }
+}
+
+/// A prompt's content in the words of `version`, as far as the agent takes it, and what it is only told of in words.
+/// The text of a resource it does not take is sent as text.
+pub(crate) fn prompt(version: u16, content: &[Content], takes: PromptFeatures) -> (Value, Vec<String>) {
     let word = |content: &Content| match version {
         1 => serde_json::to_value(v1_words::block(content)),
         _ => serde_json::to_value(v2_words::block(content)),
     };
-    content.iter().filter_map(|content| word(content).ok()).collect()
+    let mut lost = Vec::new();
+    let mut fit = |content: &Content| match content {
+        Content::Image { mime_type, .. } if !takes.image => Some(told_of("an image", mime_type, &mut lost)),
+        Content::Audio { mime_type, .. } if !takes.audio => Some(told_of("a sound", mime_type, &mut lost)),
+        Content::Resource(resource) if !takes.embedded_context => Some(match &resource.body {
+            ResourceBody::Text(text) => {
+                Content::text(format!("\n<resource uri=\"{}\">\n{text}\n</resource>\n", resource.uri))
+            }
+            ResourceBody::Blob(_) => {
+                told_of(&resource.uri, resource.mime_type.as_deref().unwrap_or("unknown type"), &mut lost)
+            }
+        }),
+        Content::Text { .. }
+        | Content::Image { .. }
+        | Content::Audio { .. }
+        | Content::Link(_)
+        | Content::Resource(_) => None,
+    };
+    let blocks = content.iter().filter_map(|piece| word(fit(piece).as_ref().unwrap_or(piece)).ok()).collect();
+    (blocks, lost)
+}
+
+fn told_of(what: &str, mime_type: &str, lost: &mut Vec<String>) -> Content {
+    let what = format!("{what} ({mime_type})");
+    let words = Content::text(format!("\n[{what}, which cannot be passed on to this agent]\n"));
+    lost.push(what);
+    words
 }
 
 /// What an agent told. Ids are its own.
@@ -74,5 +115,39 @@ pub(crate) fn stop(word: &str) -> StopReason {
         "cancelled" => StopReason::Cancelled,
         "error" => StopReason::Error,
         _ => StopReason::EndTurn,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use session_model::EmbeddedResource;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_is_sent_what_it_takes_and_told_of_the_rest() {
+        let image = Content::Image { data: "AAAA".to_owned(), mime_type: "image/png".to_owned(), uri: None };
+        let resource = |uri: &str, body| EmbeddedResource { uri: uri.to_owned(), mime_type: None, body };
+        let text = Content::Resource(resource("file:///t", ResourceBody::Text("tea".to_owned())));
+        let blob = Content::Resource(resource("file:///b", ResourceBody::Blob("AAAA".to_owned())));
+        let content = [Content::text("look"), image, text, blob];
+        let all = [
+            (
+                1,
+                json!({"agentCapabilities": {"promptCapabilities": {"image": true, "embeddedContext": true}}}),
+            ),
+            (2, json!({"capabilities": {"session": {"prompt": {"image": {}, "embeddedContext": {}}}}})),
+        ];
+        for (version, hello) in all {
+            let (blocks, lost) = prompt(version, &content, takes(version, &hello));
+            let kinds: Vec<&str> =
+                blocks.as_array().unwrap().iter().filter_map(|b| b["type"].as_str()).collect();
+            assert_eq!((kinds, lost), (vec!["text", "image", "resource", "resource"], Vec::new()));
+            let (blocks, lost) = prompt(version, &content, takes(version, &json!({})));
+            let blocks = blocks.as_array().unwrap();
+            assert!(blocks.iter().all(|block| block["type"] == "text"), "{blocks:?}");
+            assert!(blocks[2]["text"].as_str().unwrap().contains("tea"), "{blocks:?}");
+            assert_eq!(lost, ["an image (image/png)", "file:///b (unknown type)"]);
+        }
     }
 }

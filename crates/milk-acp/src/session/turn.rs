@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent_runtime::attach::{self, attach};
 use agent_runtime::calls::RunningCalls;
 use agent_runtime::driver::{Compacted, Permissions, TurnEnd, TurnError, TurnInput};
 use agent_runtime::host::HostFeatures;
@@ -214,7 +215,11 @@ async fn run(plan: TurnPlan, io: TurnIo) -> (Outcome, Vec<Change>) {
 
 async fn attempt(mut plan: TurnPlan, io: &TurnIo) -> Result<(Outcome, Vec<Change>), Interrupted> {
     let history = io.or_cancelled(history(&plan, io)).await??;
-    let input = plan.input(history);
+    let mut input = plan.input(history);
+    let lost = attach(&mut input, io).await?;
+    if !lost.is_empty() {
+        warn(&plan, io, format!("not passed on: {}", lost.join("; "))).await?;
+    }
     let Some(desk) = plan.desk.take() else {
         return Ok((alone(&plan, input, io).await?, Vec::new()));
     };
@@ -296,15 +301,21 @@ async fn history(plan: &TurnPlan, io: &TurnIo) -> Result<Arc<[Entry]>, Interrupt
         Err(error) => (Vec::new(), Some(format!("earlier turns cannot be read: {error}"))),
     };
     if let Some(title) = trouble {
-        let id = MessageId::from(plan.ids.fresh(session_model::source::IdKind::Message));
-        io.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await?;
+        warn(plan, io, title).await?;
     }
     entries.extend(plan.unsaved.iter().cloned());
     entries.retain(|entry| entry.turn != plan.turn);
     for entry in &mut entries {
         if let Item::User { content, .. } = &mut entry.item {
             commands::strip(content);
+            // The user was told when it was new.
+            attach::check(content);
         }
     }
     Ok(entries.into())
+}
+
+async fn warn(plan: &TurnPlan, io: &TurnIo, title: String) -> Result<(), Interrupted> {
+    let id = MessageId::from(plan.ids.fresh(session_model::source::IdKind::Message));
+    io.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await
 }

@@ -29,6 +29,7 @@ use uuid::Uuid;
 
 use super::{Conversation, Conversations, past};
 use crate::agent::reply::notice;
+use crate::attach;
 use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::handover::Handover;
 use crate::io::TurnIo;
@@ -162,6 +163,9 @@ impl TurnDriver for ClaudeCli {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
         let span = tracing::info_span!("turn", id = %input.turn, agent = %self.config.name);
         let waits = Waits::new(io, self.config.turn_limit);
+        if let Some(title) = attach::untold(&self.config.name, &input.prompt) {
+            waits.emit(notice(Severity::Warning, title, &*self.ids)).await?;
+        }
         self.turn(&input, &waits).instrument(span).await
     }
 }

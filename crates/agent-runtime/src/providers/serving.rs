@@ -20,7 +20,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a server that starts is asked.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 /// How long a server may take to start: large models are read from disk in this time.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A server that is to be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,16 +197,16 @@ mod tests {
         }
     }
 
-    fn free_url() -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}", listener.local_addr().unwrap())
+    /// Nobody listens there.
+    fn free_url() -> io::Result<String> {
+        Ok(format!("http://{}", TcpListener::bind("127.0.0.1:0")?.local_addr()?))
     }
 
     #[tokio::test]
     async fn a_server_that_answers_is_not_started() {
         let mock = super::super::mock_openai::MockOpenAi::start().await.unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let launch = launch(&folder, mock.url().to_owned(), "touch started");
+        let launch = launch(&folder, mock.url().clone(), "touch started");
         Servers::default().ready(&HttpClients::default(), &launch).await.unwrap();
         assert!(!folder.path().join("started").exists());
     }
@@ -214,7 +214,7 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_fails_is_told_with_where_its_output_is() {
         let folder = tempfile::tempdir().unwrap();
-        let launch = launch(&folder, free_url(), "echo no such model; exit 3");
+        let launch = launch(&folder, free_url().unwrap(), "echo no such model; exit 3");
         let error = Servers::default().ready(&HttpClients::default(), &launch).await.unwrap_err();
         let log = folder.path().join("logs/local.log");
         let expected = format!(
@@ -230,7 +230,7 @@ mod tests {
     async fn a_server_that_is_starting_is_waited_for_and_not_started_again() {
         let folder = tempfile::tempdir().unwrap();
         let (servers, clients) = (Servers::default(), HttpClients::default());
-        let launch = launch(&folder, free_url(), "echo started >> count; exec sleep 600");
+        let launch = launch(&folder, free_url().unwrap(), "echo started >> count; exec sleep 600");
         // Given up by whoever waited: it goes on.
         assert!(timeout(Duration::from_millis(300), servers.ready(&clients, &launch)).await.is_err());
         let address = launch.url.trim_start_matches("http://").to_owned();

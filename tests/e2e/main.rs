@@ -10,6 +10,7 @@ mod files;
 mod history;
 mod interleavings;
 mod modes;
+mod peers;
 mod prefix;
 mod pressure;
 mod prompt;

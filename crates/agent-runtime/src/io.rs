@@ -147,9 +147,20 @@ impl TurnIo {
     /// # Errors
     /// [`Interrupted`] once the turn is cancelled; the question is then withdrawn by the listener.
     pub async fn ask(&self, ask: Ask) -> Result<Answer, Interrupted> {
+        let answered = self.put(ask).await?;
+        self.or_cancelled(answered).await?.map_err(|_| Interrupted)
+    }
+
+    /// Says what another turn says, with whoever waits for the answer there.
+    pub(crate) async fn pass_on(&self, signal: TurnSignal) -> Result<(), Interrupted> {
+        self.send(signal).await
+    }
+
+    /// Asks the user; the answer is waited for elsewhere.
+    pub(crate) async fn put(&self, ask: Ask) -> Result<oneshot::Receiver<Answer>, Interrupted> {
         let (answer, answered) = oneshot::channel();
         self.send(TurnSignal::Ask(ask, answer)).await?;
-        self.or_cancelled(answered).await?.map_err(|_| Interrupted)
+        Ok(answered)
     }
 
     /// Has the client do something and waits until it is done. Dropping the future gives the call up.

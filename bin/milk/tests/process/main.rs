@@ -12,6 +12,8 @@ mod ending;
 mod input;
 mod output;
 #[cfg(unix)]
+mod peers;
+#[cfg(unix)]
 mod pids;
 mod program;
 mod random;

@@ -13,7 +13,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
 use session_model::{
-    Ask, Content, Entry, Event, Grant, Severity, ToolCallId, ToolCallUpdate, ToolContent, ToolKind,
+    Ask, Content, Event, Grant, Severity, TokenUsage, ToolCallId, ToolCallUpdate, ToolContent, ToolKind,
     ToolStatus,
 };
 use tokio::sync::mpsc;
@@ -22,7 +22,7 @@ use tracing::Instrument as _;
 
 use super::{Agent, TOOL_GRACE};
 use super::{cap, reply};
-use crate::calls::{Running, RunningCalls};
+use crate::calls::Running;
 use crate::context;
 use crate::driver::{Permissions, TurnError, TurnInput};
 use crate::gate::{self, Denial, Ruling, Verdict};
@@ -31,7 +31,7 @@ use crate::io::Interrupted;
 use crate::provider::ModelCall;
 use crate::rules::Subject;
 use crate::tools::support::blocking;
-use crate::tools::{ApprovalAsk, CallPlan, Tool, ToolCx, ToolOutput, ToolRegistry, Workspace};
+use crate::tools::{ApprovalAsk, CallPlan, Timing, Tool, ToolCx, ToolOutput, ToolRegistry, Workspace};
 use crate::waits::{Stopwatch, Waits};
 
 /// What came of a batch.
@@ -44,14 +44,15 @@ pub(super) struct Done {
     pub(super) causes: Vec<String>,
     /// Whether one of the calls ended the turn.
     pub(super) over: bool,
+    /// What the calls themselves consumed of models.
+    pub(super) usage: Option<TokenUsage>,
 }
 
 pub(super) struct Batch<'a> {
     agent: &'a Agent,
     tools: &'a ToolRegistry,
-    calls: &'a RunningCalls,
     waits: &'a Waits,
-    history: &'a Arc<[Entry]>,
+    input: &'a TurnInput,
     permissions: Permissions,
     workspace: Workspace,
     /// Where results of this session that are too long are put aside.
@@ -59,6 +60,7 @@ pub(super) struct Batch<'a> {
     step: u32,
     granted: Vec<Grant>,
     causes: Vec<String>,
+    usage: Option<TokenUsage>,
 }
 
 /// What ended a call.
@@ -127,15 +129,15 @@ impl<'a> Batch<'a> {
         Self {
             agent,
             tools,
-            calls: &input.calls,
-            history: &input.history,
             waits,
+            input,
             permissions,
             workspace,
             spill,
             step,
             granted: Vec::new(),
             causes: Vec::new(),
+            usage: None,
         }
     }
 
@@ -154,10 +156,23 @@ impl<'a> Batch<'a> {
                 self.ask(call).await?;
             }
             self.execute(&mut stretch).await?;
+            self.account(&stretch);
             over |= stretch.iter().any(Call::ends_turn);
             done.extend(stretch.into_iter().map(Call::told));
         }
-        Ok(Done { calls: done, grants: self.granted, causes: self.causes, over })
+        Ok(Done { calls: done, grants: self.granted, causes: self.causes, over, usage: self.usage })
+    }
+
+    /// Minds what calls consumed, and what was allowed in them.
+    fn account(&mut self, calls: &[Call]) {
+        for call in calls {
+            let State::Over(output) = &call.state else { continue };
+            if let Some(usage) = output.usage {
+                self.usage.get_or_insert_default().add(usage);
+            }
+            self.permissions.grants.extend(output.grants.iter().cloned());
+            self.granted.extend(output.grants.iter().cloned());
+        }
     }
 
     /// Gives a call its row and the form in which the model is reminded of it.
@@ -380,7 +395,7 @@ impl<'a> Batch<'a> {
         let mut started = ToolCallUpdate::new(call.row.id.clone());
         started.status = Some(ToolStatus::InProgress);
         started.cancellable = Some(true);
-        let running = self.calls.enter(&call.row.id);
+        let running = self.input.calls.enter(&call.row.id);
         call.row.merge(&started);
         self.waits.emit(Event::ToolCall(started)).await?;
         let span = tracing::info_span!("tool", id = %call.row.id, name = %call.told.name);
@@ -409,12 +424,17 @@ impl<'a> Batch<'a> {
         let cancel = io.cancel_token().child_token();
         let watch = Stopwatch::start();
         let cx = ToolCx::new(self.workspace.clone(), id.clone(), cancel.clone(), Some(io.clone()))
-            .with_rules(self.permissions.rules.clone())
+            .in_turn(self.input.session.clone(), self.input.turn.clone(), self.permissions.clone())
             .with_watch(watch.clone())
-            .with_history(Arc::clone(self.history))
+            .with_history(Arc::clone(&self.input.history))
             .for_plan(&ready.plan);
         let name = &ready.tool.spec().schema.name;
-        let limit = self.limit(&*ready.tool);
+        let left = self.waits.left();
+        let (limit, grace, pause) = match ready.tool.timing() {
+            Timing::Call => (left.min(self.agent.limits.tool), TOOL_GRACE, None),
+            Timing::Turn => (left, TOOL_GRACE, None),
+            Timing::Own { grace } => (left, grace, Some(watch.pause())),
+        };
         let limited = async {
             let mut work = std::pin::pin!(unpanicked(ready.tool.run(ready.args.clone(), cx)));
             let ended = tokio::select! {
@@ -428,22 +448,17 @@ impl<'a> Batch<'a> {
             };
             cancel.cancel();
             // What it says while cleaning up is of no use: it was cut off.
-            let partial = timeout(TOOL_GRACE, work).await.ok().and_then(Result::ok).unwrap_or_default();
+            let partial = timeout(grace, work).await.ok().and_then(Result::ok).unwrap_or_default();
             let error = match ended {
                 Ended::Cancelled => CANCELLED_ALONE.to_owned(),
                 Ended::Finished | Ended::TimedOut => timed_out(name, limit),
             };
             (ToolOutput { error: Some(error), ..partial }, ended)
         };
-        let output = io.with_grace(TOOL_GRACE, limited).await;
+        let output = io.with_grace(grace, limited).await;
+        drop(pause);
         self.waits.spent_by_user(watch.paused());
         output
-    }
-
-    /// Commands have a limit of their own, which the model may set.
-    fn limit(&self, tool: &dyn Tool) -> Duration {
-        let left = self.waits.left();
-        if tool.spec().kind == ToolKind::Execute { left } else { left.min(self.agent.limits.tool) }
     }
 }
 

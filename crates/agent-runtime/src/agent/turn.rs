@@ -210,6 +210,9 @@ impl<'a> Turn<'a> {
 
     fn remember(&mut self, text: String, kept: Vec<Value>, done: Done, hints: Vec<String>) {
         self.input.permissions.grants.extend(done.grants);
+        if let Some(usage) = done.usage {
+            self.usage.get_or_insert_default().add(usage);
+        }
         self.causes = done.causes;
         let calls = done.calls.iter().map(|(call, _)| call.clone()).collect();
         self.messages.push(ModelMessage::Assistant { text, calls, kept });

@@ -25,6 +25,7 @@ mod nearest;
 mod page;
 mod patch;
 pub(crate) mod paths;
+pub mod peer;
 mod read_file;
 mod read_many;
 pub mod registry;
@@ -44,17 +45,22 @@ mod write_file;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use session_model::{Content, Entry, Event, GrantScope, Location, ToolCallId, ToolContent, ToolKind};
+use session_model::{
+    Content, Entry, Event, Grant, GrantScope, Location, SessionId, TokenUsage, ToolCallId, ToolContent,
+    ToolKind, TurnId,
+};
 use tokio_util::sync::CancellationToken;
 
+use crate::driver::Permissions;
 use crate::host::{FileUse, Host};
 use crate::inquiry::{self, Outcome, Question};
 use crate::io::{Interrupted, TurnIo};
 use crate::provider::ToolSchema;
-use crate::rules::{Origin, Rules};
+use crate::rules::Origin;
 use crate::waits::Stopwatch;
 
 pub use registry::ToolRegistry;
@@ -83,6 +89,25 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Does it. Failures are output, not errors: the model is told and goes on. Observes `cx.cancel`.
     async fn run(&self, args: Map<String, Value>, cx: ToolCx) -> ToolOutput;
+
+    /// Whose time a call takes. Commands have a limit of their own, which the model may set.
+    fn timing(&self) -> Timing {
+        if self.spec().kind == ToolKind::Execute { Timing::Turn } else { Timing::Call }
+    }
+}
+
+/// Whose time a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// It has the limit for one call.
+    Call,
+    /// All that is left of the turn's.
+    Turn,
+    /// None: it limits itself, and the turn's time stands still meanwhile. Once cancelled it has `grace` to end.
+    Own {
+        /// How long.
+        grace: Duration,
+    },
 }
 
 /// What a tool is.
@@ -173,7 +198,9 @@ pub struct ToolCx {
     pub cancel: CancellationToken,
     io: Option<TurnIo>,
     planned: Option<Vec<PathBuf>>,
-    rules: Rules,
+    permissions: Permissions,
+    /// Which turn it belongs to.
+    turn: Option<(SessionId, TurnId)>,
     watch: Option<Stopwatch>,
     history: Arc<[Entry]>,
 }
@@ -187,22 +214,15 @@ impl ToolCx {
         cancel: CancellationToken,
         io: Option<TurnIo>,
     ) -> Self {
-        Self {
-            workspace,
-            call,
-            cancel,
-            io,
-            planned: None,
-            rules: Rules::default(),
-            watch: None,
-            history: Arc::default(),
-        }
+        let (permissions, history) = (Permissions::default(), Arc::default());
+        Self { workspace, call, cancel, io, planned: None, permissions, turn: None, watch: None, history }
     }
 
-    /// The same, with the rules that keep files from tools which look through many.
+    /// The same in a turn, with what may be done unasked in it: rules keep files from tools which look through many, and
+    /// tools that have others work pass them on.
     #[must_use]
-    pub fn with_rules(self, rules: Rules) -> Self {
-        Self { rules, ..self }
+    pub fn in_turn(self, session: SessionId, turn: TurnId, permissions: Permissions) -> Self {
+        Self { permissions, turn: Some((session, turn)), ..self }
     }
 
     /// The same, with the turns before this one.
@@ -235,13 +255,13 @@ impl ToolCx {
 
     /// Whether a rule allows to ask this very host, though it is not public.
     pub(crate) fn opens_host(&self, host: &str) -> bool {
-        self.rules.opens(host)
+        self.permissions.rules.opens(host)
     }
 
     /// What tells, for this call of `tool`, the files that a rule keeps from it.
     pub(crate) fn hidden(&self, tool: &'static str) -> impl Fn(&Path) -> bool + '_ {
-        let origin = self.rules.restrict().then(|| Origin::of(&self.workspace));
-        move |path| origin.as_ref().is_some_and(|origin| self.rules.hides(tool, path, origin))
+        let origin = self.permissions.rules.restrict().then(|| Origin::of(&self.workspace));
+        move |path| origin.as_ref().is_some_and(|origin| self.permissions.rules.hides(tool, path, origin))
     }
 
     /// The same, held to `plan`: a call may touch what its plan named, and a change only that. Without a plan
@@ -305,6 +325,10 @@ pub struct ToolOutput {
     pub ends_turn: bool,
     /// What is told before the row's end: of a terminal, how its command ended.
     pub closing: Vec<Event>,
+    /// What it consumed of models; told already, and to be counted.
+    pub usage: Option<TokenUsage>,
+    /// What "always" allowed meanwhile; kept already, and to be minded in this turn.
+    pub grants: Vec<Grant>,
 }
 
 impl ToolOutput {

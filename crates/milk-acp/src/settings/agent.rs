@@ -96,8 +96,22 @@ pub struct AgentSettings {
     /// What is added to every request to its model.
     #[serde(flatten)]
     pub request: RequestSettings,
+    /// Agents it may ask as tools, beside or instead of the root's.
+    pub tools: Vec<PeerSettings>,
     /// Its own limits.
     pub limits: Limits,
+}
+
+/// An agent that others may ask as a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct PeerSettings {
+    /// Which agent.
+    pub agent: String,
+    /// What it is good for, for the model that may ask it.
+    pub description: String,
+    /// Whether it may be asked; unset is yes.
+    pub enabled: Option<bool>,
 }
 
 impl AgentSettings {

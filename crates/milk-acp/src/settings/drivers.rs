@@ -2,16 +2,14 @@
 //! where nothing is configured, and keeps what it built as long as the description stays the same.
 
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agent_runtime::Agent;
 use agent_runtime::agent::Learned;
 use agent_runtime::handover::{BRICK_CHARS, HandoverSlot};
 use agent_runtime::process::Background;
-use agent_runtime::prompt::{PromptRole, SystemPrompt};
+use agent_runtime::prompt::PromptRole;
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::detect::{Candidate, DETECT_TIMEOUT, Detected, detect, served_window};
 use agent_runtime::providers::http::HttpClients;
@@ -26,15 +24,16 @@ use session_model::source::{IdKind, Ids};
 use session_model::{AgentId, Choice, Route, TurnFailure};
 use tokio::time::Instant;
 
+use super::Lookup;
 use super::agent::AgentSettings;
-use super::build::{build_provider, limits, system_prompt, tls, tools_of};
+use super::build::{build_provider, tls};
 use super::choose::{
     AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,
 };
 use super::classifier::ModelClassifier;
 use super::external::Externals;
 use super::load::{Loaded, Loader};
-use super::prices::price_of;
+use super::maker::{Maker, custom_prompt};
 use super::redaction;
 use super::view::{Budget, PromptAck, Settings, StreamMode};
 use crate::command::Ack;
@@ -89,7 +88,7 @@ pub type SharedLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// The servers found running, and when.
 type Found = (Instant, Vec<Detected>);
 /// A provider, and what its agents have learned.
-type Built = (Arc<dyn Provider>, Learned);
+pub(super) type Built = (Arc<dyn Provider>, Learned);
 
 /// Answers from the configuration. Clones share everything.
 #[derive(Clone)]
@@ -241,6 +240,21 @@ impl ConfiguredDrivers {
         })
     }
 
+    /// Where results too long for a model are put aside.
+    pub(super) fn outputs(&self) -> Option<&Path> {
+        self.outputs.as_deref()
+    }
+
+    /// What variables are looked up with.
+    pub(super) fn lookup(&self) -> Lookup<'_> {
+        &*self.lookup
+    }
+
+    /// Where ids come from.
+    pub(super) fn ids(&self) -> Arc<dyn Ids> {
+        Arc::clone(&self.ids)
+    }
+
     async fn detected(&self) -> Vec<Detected> {
         if let Some((at, found)) = &*self.found.lock().unwrap_or_else(PoisonError::into_inner) {
             let fresh = if found.is_empty() { MISSED_FOR } else { FOUND_FOR };
@@ -254,7 +268,7 @@ impl ConfiguredDrivers {
     }
 
     /// The same provider for the same description: it may have learned something about its server.
-    fn provider(&self, spec: &AgentSpec) -> Result<Built, ProviderError> {
+    pub(super) fn provider(&self, spec: &AgentSpec) -> Result<Built, ProviderError> {
         let mut kept = self.providers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, built)) = kept.iter().find(|(known, _)| known == spec) {
             return Ok(built.clone());
@@ -268,7 +282,7 @@ impl ConfiguredDrivers {
     }
 
     /// Starts the agent's model server, where that is configured and it is not there.
-    async fn serve(&self, spec: &AgentSpec, cwd: &Path) -> Result<(), TurnFailure> {
+    pub(super) async fn serve(&self, spec: &AgentSpec, cwd: &Path) -> Result<(), TurnFailure> {
         let AgentSpec::Endpoint(endpoint) = spec else { return Ok(()) };
         if endpoint.run_cmd.is_empty() {
             return Ok(());
@@ -290,7 +304,7 @@ impl ConfiguredDrivers {
 
     /// Asks the server for what the configuration does not say: how much its model can hold. Only where no key is
     /// needed; hosted models say it in their first refusal.
-    async fn ask_window(&self, spec: &AgentSpec) {
+    pub(super) async fn ask_window(&self, spec: &AgentSpec) {
         let AgentSpec::Endpoint(endpoint) = spec else { return };
         let EndpointSpec { url, model, context_window: None, credential: Credential::None, .. } = &**endpoint
         else {
@@ -377,14 +391,13 @@ impl SessionDrivers for ConfiguredSession {
     async fn driver(&self, wanted: Wanted<'_>) -> Result<Driver, TurnFailure> {
         let drivers = &self.drivers;
         let loaded = drivers.load(&self.cwd)?;
-        let settings = &loaded.settings;
         let choice = match wanted.target {
-            Target::Primary => drivers.choose(settings, wanted.model).await,
-            Target::Escalation => drivers.relief(settings)?,
+            Target::Primary => drivers.choose(&loaded.settings, wanted.model).await,
+            Target::Escalation => drivers.relief(&loaded.settings)?,
         };
         drivers.serve(&choice.spec, &self.cwd).await?;
         drivers.ask_window(&choice.spec).await;
-        self.made(settings, choice, wanted)
+        self.made(loaded, choice, wanted)
     }
 
     async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>> {
@@ -420,70 +433,29 @@ impl ConfiguredSession {
     /// The driver of an agent in its role.
     fn made(
         &self,
-        settings: &Settings,
+        loaded: Arc<Loaded>,
         choice: AgentChoice,
         wanted: Wanted<'_>,
     ) -> Result<Driver, TurnFailure> {
-        if let Some(driver) = self.external(settings, &choice, wanted.target) {
-            return Ok(driver);
-        }
         let AgentChoice { spec, reason } = choice;
-        let (provider, learned) = self
-            .drivers
-            .provider(&spec)
-            .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?;
-        let info = provider.info();
-        let agent = settings.find(&info.agent);
-        let effective = settings.effective(agent, info.context_window.or(learned.window()));
-        let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
+        let redactor = self.redactor(&loaded.settings);
+        let maker = Maker::new(self.drivers.clone(), loaded, self.tools.clone(), redactor);
         let slot = HandoverSlot::default();
-        let tools = self.tools.clone();
-        let tools = if wanted.may_hand_over { tools.with(Escalate::new(slot.clone())) } else { tools };
-        let role = match wanted.target {
-            Target::Primary => PromptRole::Primary,
-            Target::Escalation => PromptRole::Escalation,
-        };
-        let runner = Agent::new(provider, tools_of(&tools, agent), Arc::clone(&self.drivers.ids))
-            .with_limits(limits(&effective))
-            .with_prompt(SystemPrompt { role, ..system_prompt(&info.agent, agent, custom) });
-        let runner = match &self.drivers.outputs {
-            Some(folder) => runner.with_spill(folder),
-            None => runner,
-        };
-        let runner = match spec {
-            AgentSpec::Endpoint(endpoint) => {
-                let price = price_of(settings, &endpoint);
-                runner.with_learned(learned).with_price(price).summarising()
-            }
-            // Nobody is there to summarise.
-            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
-                runner
-            }
-        };
-        let runner = match self.redactor(settings) {
-            Some(redactor) => runner.with_redaction(redactor),
-            None => runner,
+        let (driver, agent) = if let Some(driver) = maker.program(&spec, &self.externals) {
+            (driver, spec.program().unwrap_or_default().to_owned())
+        } else {
+            let escalate = wanted.may_hand_over.then(|| Escalate::new(slot.clone()));
+            let role = match wanted.target {
+                Target::Primary => PromptRole::Primary,
+                Target::Escalation => PromptRole::Escalation,
+            };
+            maker
+                .model(&spec, role, escalate)
+                .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?
         };
         let target = wanted.target.to_string();
-        let route = Route { agent: AgentId::new(info.agent), target, reason: reason.to_string() };
-        Ok(Driver { driver: Arc::new(runner), route, slot })
-    }
-}
-
-impl ConfiguredSession {
-    /// The driver of an agent that is a program of its own.
-    fn external(&self, settings: &Settings, choice: &AgentChoice, target: Target) -> Option<Driver> {
-        let name = choice.spec.program()?;
-        let agent = settings.find(name);
-        let effective = settings.effective(agent, None);
-        let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
-        let driver = self.externals.build(&choice.spec, &effective, custom, Arc::clone(&self.drivers.ids))?;
-        let route = Route {
-            agent: AgentId::new(name),
-            target: target.to_string(),
-            reason: choice.reason.to_string(),
-        };
-        Some(Driver { driver, route, slot: HandoverSlot::default() })
+        let route = Route { agent: AgentId::new(agent), target, reason: reason.to_string() };
+        Ok(Driver { driver, route, slot })
     }
 }
 
@@ -514,23 +486,6 @@ fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettin
 fn choice_of(agent: &AgentSettings) -> Choice {
     let description = (!agent.model.is_empty()).then(|| agent.model.clone());
     Choice { value: agent.name.clone(), name: agent.name.clone(), description }
-}
-
-/// The user's own words to the model: the file's, else the configured ones.
-fn custom_prompt(agent: &AgentSettings) -> Result<Option<String>, String> {
-    if agent.prompt_file.is_empty() {
-        return Ok(own_words(agent));
-    }
-    match fs::read_to_string(&agent.prompt_file) {
-        Ok(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
-        Err(error) => {
-            Err(format!("{}: cannot read `prompt_file` {}: {error}", agent.name, agent.prompt_file))
-        }
-    }
-}
-
-fn own_words(agent: &AgentSettings) -> Option<String> {
-    Some(agent.prompt.clone()).filter(|text| !text.trim().is_empty())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use session_model::source::SequentialIds;
 
 use super::*;
+use crate::settings::build::tools_of;
 
 /// Finds one server, and counts how often it is asked.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ struct Scene {
 fn scene(config: &Value) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.json");
-    fs::write(&path, config.to_string()).unwrap();
+    std::fs::write(&path, config.to_string()).unwrap();
     let detector = Arc::new(Counting::default());
     let lookup: SharedLookup = Arc::new(|_: &str| None);
     let loader = Loader::new(Some(path), false, None);
@@ -146,7 +147,7 @@ fn the_users_words_come_from_the_file_and_its_absence_is_told() {
     let session = scene.drivers.open(scene.folder.path());
     let warnings = session.settings().warnings;
     assert!(warnings.iter().any(|w| w.starts_with("a: cannot read `prompt_file`")), "{warnings:?}");
-    fs::write(scene.folder.path().join("p.md"), "long").unwrap();
+    std::fs::write(scene.folder.path().join("p.md"), "long").unwrap();
     let loaded = scene.drivers.load(scene.folder.path()).unwrap();
     assert_eq!(custom_prompt(&loaded.settings.agents[0]), Ok(Some("long".to_owned())));
 }

@@ -16,7 +16,9 @@ mod explain;
 mod external;
 mod known;
 mod load;
+mod maker;
 mod merge;
+mod peers;
 mod prices;
 mod redact;
 mod redaction;
@@ -28,7 +30,7 @@ mod view;
 mod warning;
 
 pub use crate::colleague::ColleagueConfig;
-pub use agent::{AgentSettings, ApiFormat, Limits, PromptTier, ProviderKind, Secret};
+pub use agent::{AgentSettings, ApiFormat, Limits, PeerSettings, PromptTier, ProviderKind, Secret};
 pub use build::{build_provider, chat_config};
 pub use choose::{
     AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,

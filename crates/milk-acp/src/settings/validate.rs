@@ -1,6 +1,6 @@
 //! Remarks on a configuration whose members are well-formed but do not fit together. Never a refusal.
 
-use super::agent::{AgentSettings, ProviderKind};
+use super::agent::{AgentSettings, PeerSettings, ProviderKind};
 use super::view::Settings;
 use super::warning::Warning;
 
@@ -13,6 +13,7 @@ pub(super) fn validate(settings: &Settings) -> Vec<Warning> {
             found.push(remark(key, format!("names `{name}`, which is not among `agents`")));
         }
     }
+    validate_peers(settings, "agent_tools", &settings.agent_tools, &mut found);
     for (index, agent) in settings.agents.iter().enumerate() {
         let key = |member: &str| format!("agents[{index}].{member}");
         let label = agent.name.trim();
@@ -22,11 +23,31 @@ pub(super) fn validate(settings: &Settings) -> Vec<Warning> {
             found.push(remark(&key("name"), format!("repeats `{label}`; only the first one can be chosen")));
         }
         validate_endpoint(agent, &key, &mut found);
+        validate_peers(settings, &key("tools"), &agent.tools, &mut found);
         if !agent.prompt.is_empty() && !agent.prompt_file.is_empty() {
             found.push(remark(&key("prompt"), "is not used, since `prompt_file` is given too".into()));
         }
     }
     found
+}
+
+fn validate_peers(settings: &Settings, list: &str, peers: &[PeerSettings], found: &mut Vec<Warning>) {
+    for (index, peer) in peers.iter().enumerate().filter(|(_, peer)| peer.enabled != Some(false)) {
+        let key = format!("{list}[{index}].agent");
+        let name = peer.agent.trim();
+        if name.is_empty() {
+            found.push(remark(&key, "is missing; name the agent".into()));
+            continue;
+        }
+        match settings.find(name).map(AgentSettings::kind) {
+            Some(kind) if kind.can_answer() => {}
+            Some(kind) => {
+                let message = format!("names `{name}`, whose provider `{}` cannot be used here", kind.name());
+                found.push(remark(&key, message));
+            }
+            None => found.push(remark(&key, format!("names `{name}`, which is not among `agents`"))),
+        }
+    }
 }
 
 fn validate_endpoint(agent: &AgentSettings, key: &dyn Fn(&str) -> String, found: &mut Vec<Warning>) {
@@ -62,11 +83,13 @@ mod tests {
         let document = json!({
             "agent": "nobody",
             "escalation_agent": "Claude",
+            "agent_tools": [{"agent": "a"}, {"agent": "ghost"}, {"agent": "ghost", "enabled": false}],
             "agents": [
                 {"name": "a", "url": "http://h", "prompt": "x", "prompt_file": "y"},
                 {"name": "A", "provider": "bearer"},
                 {"url": "http://h", "provider": "bearer", "headers": {"Api-Key": "k"}},
-                {"name": "c", "provider": "claude-cli"},
+                {"name": "c", "provider": "claude-cli", "tools": [{"agent": "d"}, {}]},
+                {"name": "d", "provider": "subprocess"},
             ],
         });
         let Value::Object(root) = document else { unreachable!() };
@@ -76,11 +99,14 @@ mod tests {
             found,
             [
                 "`agent` names `nobody`, which is not among `agents`",
+                "`agent_tools[1].agent` names `ghost`, which is not among `agents`",
                 "`agents[0].prompt` is not used, since `prompt_file` is given too",
                 "`agents[1].name` repeats `A`; only the first one can be chosen",
                 "`agents[1].url` is missing; give the server's base URL",
                 "`agents[1].api_key` is missing; give `api_key` or `token_cmd`",
                 "`agents[2].name` is missing; give the agent a name",
+                "`agents[3].tools[0].agent` names `d`, whose provider `subprocess` cannot be used here",
+                "`agents[3].tools[1].agent` is missing; name the agent",
             ]
         );
     }

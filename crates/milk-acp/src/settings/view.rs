@@ -8,7 +8,7 @@ use router::Rules;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::agent::{AgentSettings, ProviderKind};
+use super::agent::{AgentSettings, PeerSettings, ProviderKind};
 use super::prices::PriceSettings;
 use super::redaction::RedactionSettings;
 
@@ -34,6 +34,8 @@ pub struct Settings {
     pub agents: Vec<AgentSettings>,
     /// The agent hard prompts go to; see [`Settings::escalation`].
     pub escalation_agent: String,
+    /// Agents that every agent may ask as tools; see [`Settings::peers`].
+    pub agent_tools: Vec<PeerSettings>,
     /// Which prompts go there.
     pub rules: Rules,
     /// Whether what follows a turn that the rules sent there goes there too.
@@ -70,6 +72,7 @@ impl Default for Settings {
             agent: String::new(),
             agents: Vec::new(),
             escalation_agent: String::new(),
+            agent_tools: Vec::new(),
             rules: Rules::default(),
             sticky_escalation: true,
             context_budget_chars: 0,

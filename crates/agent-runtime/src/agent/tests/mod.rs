@@ -2,6 +2,7 @@
 
 mod batches;
 mod cancel;
+mod peers;
 mod permission;
 mod questions;
 mod real_tools;

@@ -17,10 +17,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use session_model::{FileChange, GrantScope, ToolCallId, ToolContent};
+use session_model::{FileChange, GrantScope, SessionId, ToolCallId, ToolContent, TurnId};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::driver::Permissions;
 use crate::rules::Rules;
 
 use super::{Approval, CallPlan, Tool, ToolCx, ToolOutput, ToolRegistry, Workspace};
@@ -74,8 +75,11 @@ impl Rig {
     }
 
     fn cx(&self) -> ToolCx {
-        ToolCx::new(self.workspace.clone(), ToolCallId::from("call"), self.cancel.clone(), None)
-            .with_rules(self.rules.clone())
+        ToolCx::new(self.workspace.clone(), ToolCallId::from("call"), self.cancel.clone(), None).in_turn(
+            SessionId::from("s"),
+            TurnId::from("t"),
+            Permissions { rules: self.rules.clone(), ..Permissions::default() },
+        )
     }
 
     async fn plan(&self, tool: &str, args: Value) -> Result<CallPlan, String> {

@@ -1,5 +1,7 @@
 //! A conversation about one session, and what its updates add up to.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use milk_tests::client::Client;
 use milk_tests::schema::Version;
 use serde_json::{Value, json};
@@ -111,7 +113,11 @@ impl Talk {
 }
 
 fn printed_pid(update: &Value) -> Option<i32> {
-    let text = update.to_string();
+    let output = update["data"].as_str().and_then(|data| BASE64_STANDARD.decode(data).ok());
+    let text = match output {
+        Some(output) => String::from_utf8_lossy(&output).into_owned(),
+        None => update.to_string(),
+    };
     let digits = text.split("pid=").filter_map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         rest[..end].parse().ok()

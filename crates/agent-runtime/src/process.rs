@@ -2,7 +2,7 @@
 //! its own, and the whole group ends with whoever holds it. Knows nothing of tools.
 //!
 //! Every orderly way out, panics included, drops the holders and so ends the groups; where this program is killed,
-//! [`guard`] ends them. A child that moves to another group or session (`setsid`) escapes.
+//! a small guard ends them. A child that moves to another group or session (`setsid`) escapes.
 
 use std::ffi::OsStr;
 use std::io;

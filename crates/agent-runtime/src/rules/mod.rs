@@ -2,7 +2,7 @@
 //!
 //! A rule is `tool` or `tool(pattern)`; docs/permissions.md has the grammar and the order. Denying beats asking, and
 //! asking beats allowing, wherever the rules come from; no rule is more special than another. Pure: a call is judged
-//! as a [`Subject`], which was looked at before.
+//! as a `Subject`, which was looked at before.
 
 mod glob;
 mod rule;

@@ -11,9 +11,11 @@ use crate::driver::{Compacted, TurnError};
 
 /// How many of the newest turns stay whole when the user asks for a summary.
 const KEPT_TURNS: usize = 1;
-/// The most of a summary that is kept, in bytes, and at least that much also in a small window.
+/// The most of a summary that is kept, in bytes, and at least that much also in a small window: an eighth of it, for
+/// what runs in a small window is slow as well.
 const MOST: usize = 12_000;
 const LEAST: usize = 1_000;
+const SHARE: usize = 8;
 
 impl Turn<'_> {
     /// Has all turns but the newest summarised, with `wish` (which may be empty) in mind.
@@ -46,7 +48,7 @@ impl Turn<'_> {
         let requested = wish.is_some();
         let tell = |state| Event::Compaction(Compaction { id: id.clone(), requested, state });
         self.waits.emit(tell(CompactionState::Running)).await?;
-        let most = MOST.min(budget.size() / 4).max(LEAST);
+        let most = MOST.min(budget.size() / SHARE).max(LEAST);
         let written = summary::write(&*self.agent.provider, &self.waits, &outgrown, (wish, most)).await?;
         let Written { text, usage } = written;
         if let Some(tokens) = usage {

@@ -158,6 +158,36 @@ async fn a_summary_that_cannot_be_had_leaves_the_recap_and_is_not_asked_for_agai
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_model_that_does_not_come_to_an_end_is_not_heard_out() {
+    let rambling = vec!["We decided on nom. "; 1_000];
+    let (agent, model) = agent(vec![vec![Line::pieces(&rambling), Line::Hang], vec![Line::say("ok")]]);
+    let (log, events, end) = drive(&agent, history(6)).await;
+    assert!(end.is_ok() && log.len() == 3, "{log:?}");
+    let told = &first(&model.requests()[0]);
+    assert!(told.ends_with("Summarise this in at most 125 words."), "{told}");
+    let done = |event: &Event| match event {
+        Event::Compaction(Compaction { state: CompactionState::Done(summary), .. }) => {
+            Some(summary.text.clone())
+        }
+        _ => None,
+    };
+    let text = events.iter().find_map(done).unwrap();
+    assert!(text.ends_with("We decided on nom.") && (900..=1_000).contains(&text.len()), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_only_thinks_has_written_no_summary() {
+    let thinking = vec![Line::think("but then again, "); 1_000];
+    let script = [thinking, vec![Line::Hang]].concat();
+    let (agent, _) = agent(vec![script, vec![Line::say("ok")]]);
+    let (log, ..) = drive(&agent, history(6)).await;
+    assert_eq!(
+        log,
+        ["compaction-1 begins", "compaction-1 failed: the model wrote no summary", "agent msg-2: ok"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_was_too_long_leads_to_one_summary_and_one_more_try() {
     let (agent, model) =
         agent(vec![vec![Line::Fail(too_long())], vec![Line::say("decided on nom")], vec![Line::say("ok")]]);

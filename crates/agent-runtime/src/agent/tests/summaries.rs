@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use session_model::source::SequentialIds;
 use session_model::{
-    Compaction, CompactionState, Content, Entry, Event, Item, MessageId, SessionId, StopReason, TokenUsage,
-    TurnId, text_of,
+    Compaction, CompactionState, Content, Entry, Event, Item, MessageId, SessionId, StopReason, Summary,
+    TokenUsage, TurnId, text_of,
 };
 use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
@@ -165,13 +165,11 @@ async fn a_model_that_does_not_come_to_an_end_is_not_heard_out() {
     assert!(end.is_ok() && log.len() == 3, "{log:?}");
     let told = &first(&model.requests()[0]);
     assert!(told.ends_with("\n\nSummarise this in at most 180 words."), "{}", &told[told.len() - 60..]);
-    let done = |event: &Event| match event {
-        Event::Compaction(Compaction { state: CompactionState::Done(summary), .. }) => {
-            Some(summary.text.clone())
-        }
-        _ => None,
+    let entries = and_summary(Vec::new(), &events);
+    let [Entry { item: Item::Compaction { summary: Summary { text, .. }, .. }, .. }] = entries.as_slice()
+    else {
+        panic!("{entries:?}")
     };
-    let text = events.iter().find_map(done).unwrap();
     assert!(text.ends_with("We decided on nom.") && (1_300..=1_500).contains(&text.len()), "{}", text.len());
 }
 

@@ -265,6 +265,8 @@ fn specify_known(service: &KnownService, key: String, lookup: Lookup<'_>) -> End
         if let Some(url) = said(lookup, "OPENAI_BASE_URL") {
             spec.url = url;
             spec.model.clear();
+            // What gateways and local servers have.
+            spec.api = ApiFormat::ChatCompletions;
         }
         if let Some(model) = said(lookup, "OPENAI_MODEL") {
             spec.model = model;
@@ -399,11 +401,13 @@ mod tests {
     fn openai_clients_own_variables_are_honoured() {
         let choice = chosen(&json!({}), &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://gw/v1")], &[]);
         assert_eq!((endpoint(&choice).url.as_str(), endpoint(&choice).model.as_str()), ("http://gw/v1", ""));
+        assert_eq!(endpoint(&choice).api, ApiFormat::ChatCompletions);
         let choice = chosen(&json!({}), &[("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")], &[]);
         assert_eq!(
             (endpoint(&choice).url.as_str(), endpoint(&choice).model.as_str()),
             ("https://api.openai.com", "m")
         );
+        assert_eq!(endpoint(&choice).api, ApiFormat::Responses);
     }
 
     #[test]

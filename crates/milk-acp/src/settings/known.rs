@@ -34,16 +34,20 @@ const fn usual(
 
 /// The services, in the order in which they are tried.
 pub const KNOWN_SERVICES: [KnownService; 12] = [
-    usual("openai", "OPENAI_API_KEY", "https://api.openai.com", "gpt-4.1"),
+    KnownService {
+        // The newest models take tools only here.
+        api: ApiFormat::Responses,
+        ..usual("openai", "OPENAI_API_KEY", "https://api.openai.com", "gpt-6.1-sol")
+    },
     KnownService {
         api: ApiFormat::Messages,
-        ..usual("anthropic", "ANTHROPIC_API_KEY", ANTHROPIC_URL, "claude-sonnet-4-5")
+        ..usual("anthropic", "ANTHROPIC_API_KEY", ANTHROPIC_URL, "claude-sonnet-5-5")
     },
     usual("openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api", "openrouter/auto"),
     usual("groq", "GROQ_API_KEY", "https://api.groq.com/openai", "openai/gpt-oss-120b"),
     usual("together", "TOGETHER_API_KEY", "https://api.together.xyz", "openai/gpt-oss-120b"),
     usual("mistral", "MISTRAL_API_KEY", "https://api.mistral.ai", "mistral-large-latest"),
-    usual("deepseek", "DEEPSEEK_API_KEY", "https://api.deepseek.com", "deepseek-chat"),
+    usual("deepseek", "DEEPSEEK_API_KEY", "https://api.deepseek.com", "deepseek-v4-flash"),
     KnownService {
         name: "gemini",
         variable: "GEMINI_API_KEY",
@@ -52,7 +56,7 @@ pub const KNOWN_SERVICES: [KnownService; 12] = [
         chat_path: "/chat/completions",
         model: "gemini-flash-latest",
     },
-    usual("xai", "XAI_API_KEY", "https://api.x.ai", "grok-4"),
+    usual("xai", "XAI_API_KEY", "https://api.x.ai", "grok-4.7"),
     usual("cerebras", "CEREBRAS_API_KEY", "https://api.cerebras.ai", "gpt-oss-120b"),
     usual(
         "fireworks",
@@ -60,5 +64,5 @@ pub const KNOWN_SERVICES: [KnownService; 12] = [
         "https://api.fireworks.ai/inference",
         "accounts/fireworks/models/gpt-oss-120b",
     ),
-    usual("moonshot", "MOONSHOT_API_KEY", "https://api.moonshot.ai", "kimi-k2-0905-preview"),
+    usual("moonshot", "MOONSHOT_API_KEY", "https://api.moonshot.ai", "kimi-k3"),
 ];

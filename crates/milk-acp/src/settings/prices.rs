@@ -10,7 +10,7 @@ use super::choose::EndpointSpec;
 use super::view::Settings;
 
 /// When the table was last compared with what the vendors publish (year and month).
-pub const AS_OF: &str = "2025-11";
+pub const AS_OF: &str = "2026-11";
 
 /// US dollars for a million tokens, as configured. A price needs `input` and `output`; `cached` is then `input`
 /// unless it is given.
@@ -38,32 +38,40 @@ impl PriceSettings {
 const OPENAI: &str = "api.openai.com";
 const ANTHROPIC: &str = "api.anthropic.com";
 const MISTRAL: &str = "api.mistral.ai";
-const DEEPSEEK: &str = "api.deepseek.com";
-const XAI: &str = "api.x.ai";
 
-/// Host, model, and the prices of input, cached input and output. A name also stands for its dated versions. Models
-/// whose price depends on the request's length are left out.
+/// Host, model, and the prices of input, cached input and output, where at least two published lists of prices agree.
+/// A name also stands for its dated versions. Left out are models whose price depends on more than that (the request's
+/// length, the hour), names that point at one model today and at another tomorrow, and models that cannot be asked
+/// any more. Of `claude-sonnet-4-5` it depends on the length only beyond what it takes without a header of its own.
 const TABLE: &[(&str, &str, [f64; 3])] = &[
     (OPENAI, "gpt-5", [1.25, 0.125, 10.0]),
     (OPENAI, "gpt-5-mini", [0.25, 0.025, 2.0]),
     (OPENAI, "gpt-5-nano", [0.05, 0.005, 0.4]),
+    (OPENAI, "gpt-5.1", [1.25, 0.125, 10.0]),
+    (OPENAI, "gpt-5.1-codex", [1.25, 0.125, 10.0]),
+    (OPENAI, "gpt-5.1-codex-mini", [0.25, 0.025, 2.0]),
+    (OPENAI, "gpt-5.2", [1.75, 0.175, 14.0]),
+    (OPENAI, "gpt-5.2-codex", [1.75, 0.175, 14.0]),
+    (OPENAI, "gpt-5.3-codex", [1.75, 0.175, 14.0]),
+    (OPENAI, "gpt-5.4-mini", [0.75, 0.075, 4.5]),
+    (OPENAI, "gpt-5.4-nano", [0.2, 0.02, 1.25]),
     (OPENAI, "gpt-4.1", [2.0, 0.5, 8.0]),
     (OPENAI, "gpt-4.1-mini", [0.4, 0.1, 1.6]),
-    (OPENAI, "gpt-4.1-nano", [0.1, 0.025, 0.4]),
     (OPENAI, "gpt-4o", [2.5, 1.25, 10.0]),
     (OPENAI, "gpt-4o-mini", [0.15, 0.075, 0.6]),
-    (OPENAI, "o3", [2.0, 0.5, 8.0]),
-    (OPENAI, "o4-mini", [1.1, 0.275, 4.4]),
+    (ANTHROPIC, "claude-fable-5", [10.0, 1.0, 50.0]),
+    (ANTHROPIC, "claude-opus-5-5", [4.0, 0.2, 20.0]),
+    (ANTHROPIC, "claude-opus-5", [5.0, 0.5, 25.0]),
+    (ANTHROPIC, "claude-opus-4-8", [5.0, 0.5, 25.0]),
+    (ANTHROPIC, "claude-opus-4-7", [5.0, 0.5, 25.0]),
+    (ANTHROPIC, "claude-opus-4-6", [5.0, 0.5, 25.0]),
     (ANTHROPIC, "claude-opus-4-5", [5.0, 0.5, 25.0]),
-    (ANTHROPIC, "claude-opus-4-1", [15.0, 1.5, 75.0]),
+    (ANTHROPIC, "claude-sonnet-5-5", [2.0, 0.1, 10.0]),
+    (ANTHROPIC, "claude-sonnet-5", [2.0, 0.2, 10.0]),
+    (ANTHROPIC, "claude-sonnet-4-6", [3.0, 0.3, 15.0]),
     (ANTHROPIC, "claude-sonnet-4-5", [3.0, 0.3, 15.0]),
     (ANTHROPIC, "claude-haiku-4-5", [1.0, 0.1, 5.0]),
-    (ANTHROPIC, "claude-3-5-haiku", [0.8, 0.08, 4.0]),
-    (MISTRAL, "mistral-large", [2.0, 2.0, 6.0]),
     (MISTRAL, "codestral", [0.3, 0.3, 0.9]),
-    (DEEPSEEK, "deepseek-chat", [0.28, 0.028, 0.42]),
-    (DEEPSEEK, "deepseek-reasoner", [0.28, 0.028, 0.42]),
-    (XAI, "grok-4", [3.0, 0.75, 15.0]),
 ];
 
 /// What the agent's tokens cost, where that is known. The user's patterns are tried first, the longest that fits
@@ -86,10 +94,14 @@ pub(super) fn price_of(settings: &Settings, endpoint: &EndpointSpec) -> Option<P
     })
 }
 
+/// Dated versions that never had the price of their name.
+const OTHERWISE_PRICED: [&str; 1] = ["gpt-4o-2024-05-13"];
+
 /// `model` is `name`, or that with a date or "latest" behind it.
 fn is_version_of(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
-    rest.is_empty() || rest == "-latest" || rest.strip_prefix("-20").is_some_and(dated)
+    let is_version = rest.is_empty() || rest == "-latest" || rest.strip_prefix("-20").is_some_and(dated);
+    is_version && !OTHERWISE_PRICED.contains(&model)
 }
 
 fn dated(rest: &str) -> bool {
@@ -143,6 +155,10 @@ mod tests {
             (openai, "gpt-4.1-mini", Some([0.4, 0.1, 0.4, 1.6])),
             (openai, "gpt-4.1-turbo", None),
             (openai, "gpt-4.1-2025-preview", None),
+            // Dearer than the later ones of its name, and not to be had any more.
+            (openai, "gpt-4o-2024-05-13", None),
+            // Depends on how long the request is.
+            (openai, "gpt-5.4", None),
             (openai, "", None),
             ("http://localhost:8080", "gpt-4.1", None),
             ("https://api.openai.com.example.org", "gpt-4.1", None),
@@ -154,6 +170,14 @@ mod tests {
         ];
         for (url, model, expected) in rows {
             assert_eq!(price(url, model, &json!({})), expected, "{url} {model}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_each_model_once_and_what_is_cached_is_not_dearer() {
+        for (index, (host, model, [input, cached, output])) in TABLE.iter().enumerate() {
+            assert!(cached <= input && input <= output, "{model}");
+            assert!(!TABLE[index + 1..].iter().any(|(at, name, _)| (at, name) == (host, model)), "{model}");
         }
     }
 

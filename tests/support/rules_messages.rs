@@ -42,16 +42,18 @@ pub fn check(body: &Value) -> Result<(), String> {
     if body.to_string().matches("\"cache_control\"").count() > MAX_MARKS {
         return Err(format!("more than {MAX_MARKS} blocks with cache_control"));
     }
+    // A model that was told nothing may think by itself.
+    let may_think = body["thinking"]["type"] != "disabled";
     for block in body["system"].as_array().into_iter().flatten() {
-        check_block(block, "system", thinks)?;
+        check_block(block, "system", may_think)?;
     }
     if let Some(tools) = members.get("tools") {
         check_tools(tools)?;
     }
-    check_messages(body, thinks)
+    check_messages(body, may_think)
 }
 
-fn check_messages(body: &Value, thinks: bool) -> Result<(), String> {
+fn check_messages(body: &Value, may_think: bool) -> Result<(), String> {
     let messages = body["messages"].as_array().ok_or("`messages` is no list")?;
     let mut open: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -65,7 +67,7 @@ fn check_messages(body: &Value, thinks: bool) -> Result<(), String> {
         let blocks = blocks.ok_or_else(|| format!("message {at}: empty content"))?;
         let mut results = Vec::new();
         for (place, block) in blocks.iter().enumerate() {
-            check_block(block, role, thinks).map_err(|broken| format!("message {at}: {broken}"))?;
+            check_block(block, role, may_think).map_err(|broken| format!("message {at}: {broken}"))?;
             if block["type"] == "tool_result" {
                 if place > results.len() {
                     return Err(format!("message {at}: a result behind other content"));
@@ -92,7 +94,7 @@ fn check_messages(body: &Value, thinks: bool) -> Result<(), String> {
     if messages.len() % 2 == 1 { Ok(()) } else { Err("the model has the last word".to_owned()) }
 }
 
-fn check_block(block: &Value, role: &str, thinks: bool) -> Result<(), String> {
+fn check_block(block: &Value, role: &str, may_think: bool) -> Result<(), String> {
     let members = block.as_object().ok_or("a block is no object")?;
     let kind = block["type"].as_str().ok_or("a block without type")?;
     let known: &[&str] = match (role, kind) {
@@ -100,8 +102,8 @@ fn check_block(block: &Value, role: &str, thinks: bool) -> Result<(), String> {
         ("user", "image") => &["type", "source", "cache_control"],
         ("user", "tool_result") => &["type", "tool_use_id", "content", "cache_control"],
         ("assistant", "tool_use") => &["type", "id", "name", "input"],
-        ("assistant", "thinking") if thinks => &["type", "thinking", "signature"],
-        ("assistant", "redacted_thinking") if thinks => &["type", "data"],
+        ("assistant", "thinking") if may_think => &["type", "thinking", "signature"],
+        ("assistant", "redacted_thinking") if may_think => &["type", "data"],
         _ => return Err(format!("a block of type {kind} is out of place")),
     };
     only(members, known, kind)?;

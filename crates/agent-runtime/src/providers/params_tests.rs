@@ -134,7 +134,9 @@ async fn a_messages_server_is_told_how_many_tokens_may_be_thought() {
     assert_eq!(asked(&mock, &with(None), Some(Effort::Low)).await, thinks(5_120, 4_096));
     let configured = with(Some(Thinking::Budget(2_000)));
     assert_eq!(asked(&mock, &configured, None).await, thinks(5_000, 2_000));
-    assert_eq!(asked(&mock, &configured, Some(Effort::None)).await, usual);
+    let mut quiet = usual.clone();
+    quiet["thinking"] = json!({"type": "disabled"});
+    assert_eq!(asked(&mock, &configured, Some(Effort::None)).await, quiet);
     assert_eq!(asked(&mock, &with(Some(Thinking::Budget(5))), None).await, thinks(5_000, 1_024));
     // What the model allows is learned, and shared between reasoning and answer.
     refuse(&mock, "max_tokens: 21504 > 8192, which is the maximum allowed number of output tokens for m");

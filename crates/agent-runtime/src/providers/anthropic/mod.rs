@@ -13,7 +13,7 @@ mod request;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use reqwest::header::HeaderName;
@@ -45,8 +45,8 @@ pub struct AnthropicConfig {
     pub context_window: Option<u64>,
     /// See [`MAX_TOKENS`].
     pub max_tokens: u64,
-    /// How much the model may think where a request does not say; it does not think otherwise. Other ways to think go
-    /// into `extra`.
+    /// How much the model may think where a request does not say; as it does by itself otherwise. Other ways to think
+    /// go into `extra`.
     pub thinking: Option<Thinking>,
     /// Whether the server is told which beginnings of requests to keep.
     pub prompt_caching: bool,
@@ -86,6 +86,8 @@ struct Inner {
     max_tokens: u64,
     /// The most tokens that the model allows an answer, reasoning included, as far as it has said.
     allowed: AtomicU64,
+    /// The model thinks by words and takes no budget, as it has said.
+    adaptive: AtomicBool,
     thinking: Option<Thinking>,
     prompt_caching: bool,
 }
@@ -102,6 +104,7 @@ impl Anthropic {
             context_window: config.context_window,
             max_tokens: config.max_tokens,
             allowed: AtomicU64::new(u64::MAX),
+            adaptive: AtomicBool::new(false),
             thinking: config.thinking,
             prompt_caching: config.prompt_caching,
         }))
@@ -142,13 +145,13 @@ impl Question for Ask<'_> {
     type Answer = MessagesAnswer;
 
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
-        let Inner { extras, max_tokens, allowed, thinking, prompt_caching, .. } = self.inner;
-        let thinking = self.request.effort.map(Thinking::Effort).or(*thinking);
+        let Inner { extras, max_tokens, allowed, adaptive, thinking, prompt_caching, .. } = self.inner;
         let options = Options { extras, without, ours: request::OURS };
         let own = request::Own {
             max_tokens: *max_tokens,
             allowed: allowed.load(Ordering::Relaxed),
-            thinking_budget: thinking.and_then(Thinking::budget),
+            thinking: self.request.effort.map(Thinking::Effort).or(*thinking),
+            adaptive: adaptive.load(Ordering::Relaxed),
             prompt_caching: *prompt_caching,
         };
         let body = request::Body::new(self.request, options, own);
@@ -156,6 +159,10 @@ impl Question for Ask<'_> {
     }
 
     fn learn(&self, status: u16, message: &str) -> bool {
+        if status == 400 && message.contains(NO_BUDGETS) {
+            // Told once: whoever does not mean it then refuses thinking as such.
+            return !self.inner.adaptive.swap(true, Ordering::Relaxed);
+        }
         let before = self.inner.allowed.load(Ordering::Relaxed);
         let allowed = if status == 400 { allowed_tokens(message) } else { None };
         let Some(allowed) = allowed.filter(|allowed| (1..before).contains(allowed)) else { return false };
@@ -169,6 +176,10 @@ impl Question for Ask<'_> {
         Reader::new(MessagesAnswer::new(&link.config.agent, Arc::clone(ids)))
     }
 }
+
+/// By what a refusal tells that a model takes words for a budget: `"thinking.type.enabled" is not supported for this
+/// model. Use "thinking.type.adaptive" and "output_config.effort" …`.
+const NO_BUDGETS: &str = "thinking.type.enabled";
 
 /// Keys and tokens are told apart by their beginning; what is neither is a key of a server that imitates the API.
 fn credential(secret: &Secret) -> (HeaderName, String) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use session_model::Content;
 
 use super::*;
-use crate::provider::{FinishReason, ModelDelta, ModelMessage};
+use crate::provider::{Effort, FinishReason, ModelDelta, ModelMessage};
 use crate::providers::auth::Auth;
 use crate::providers::mock_openai::{Gate, MockOpenAi, Reply};
 use crate::providers::testing::{all, ask, call, odd_histories, result, said, tool, user};
@@ -166,9 +166,15 @@ async fn signed_reasoning_goes_back_with_the_results_as_it_came() {
     assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 20_000}));
     assert_eq!(body["max_tokens"], 21_024);
     assert!(body["temperature"].is_null());
-    // A model that does not think any more gets none of it.
-    all(&provider(&mock), request).await.unwrap();
-    assert_eq!(mock.chats()[1].body["messages"][1]["content"][0]["type"], "text");
+    // One that thinks without being told gets it back as well.
+    all(&provider(&mock), request.clone()).await.unwrap();
+    assert_eq!(mock.chats()[1].body["messages"][1]["content"][0]["type"], "thinking");
+    assert!(mock.chats()[1].body["thinking"].is_null());
+    // One that may not think gets none of it.
+    let quiet = ModelRequest { effort: Some(Effort::None), ..request };
+    all(&thinks, quiet).await.unwrap();
+    assert_eq!(mock.chats()[2].body["messages"][1]["content"][0]["type"], "text");
+    assert_eq!(mock.chats()[2].body["thinking"], json!({"type": "disabled"}));
 }
 
 #[tokio::test]
@@ -259,6 +265,53 @@ async fn a_model_that_allows_fewer_tokens_is_believed() {
     text(&provider).await;
     let asked: Vec<Value> = mock.chats().iter().map(|sent| sent.body["max_tokens"].clone()).collect();
     assert_eq!(asked, [16_384, 4_096, 4_096]);
+}
+
+#[tokio::test]
+async fn a_model_that_takes_no_budget_is_told_in_words_from_then_on() {
+    let mock = MockOpenAi::start().await.unwrap();
+    mock.strict();
+    let words = "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \
+                 \"output_config.effort\" to control thinking behavior.";
+    let hidden = "thinking.adaptive.display: Extra inputs are not permitted";
+    let least = "output_config.effort: max is not supported by this model";
+    let refused = |words| refusal(400, "invalid_request_error", words);
+    mock.script([refused(words), say("one"), refused(hidden), say("two"), refused(least), say("three")]);
+    let provider = with(&mock, |config| config.thinking = Some(Thinking::Budget(9_000)));
+    text(&provider).await;
+    let more = ModelRequest { effort: Some(Effort::High), ..ask("hi") };
+    all(&provider, more).await.unwrap();
+    let most = ModelRequest { effort: Some(Effort::Max), ..ask("hi") };
+    all(&provider, most).await.unwrap();
+    let asked: Vec<Value> =
+        mock.chats().iter().map(|sent| json!([sent.body["thinking"], sent.body["output_config"]])).collect();
+    let shown = json!({"type": "adaptive", "display": "summarized"});
+    let bare = json!({"type": "adaptive"});
+    assert_eq!(
+        asked,
+        [
+            json!([{"type": "enabled", "budget_tokens": 9_000}, null]),
+            json!([shown, {"effort": "medium"}]),
+            json!([shown, {"effort": "high"}]),
+            json!([bare, {"effort": "high"}]),
+            json!([bare, {"effort": "max"}]),
+            json!([bare, null]),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_always_thinks_is_not_told_twice_not_to() {
+    let mock = MockOpenAi::start().await.unwrap();
+    let words = "\"thinking.type.disabled\" is not supported for this model.";
+    mock.script([refusal(400, "invalid_request_error", words), say("one"), say("two"), say("three")]);
+    let provider = with(&mock, |config| config.thinking = Some(Thinking::Effort(Effort::None)));
+    text(&provider).await;
+    text(&provider).await;
+    // It may think all the same, when it is asked to.
+    all(&provider, ModelRequest { effort: Some(Effort::Low), ..ask("hi") }).await.unwrap();
+    let asked: Vec<Value> = mock.chats().iter().map(|sent| sent.body["thinking"]["type"].clone()).collect();
+    assert_eq!(asked, [json!("disabled"), Value::Null, Value::Null, json!("enabled")]);
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::provider::{ModelRequest, ToolSchema};
+use crate::provider::{Effort, ModelRequest, Thinking, ToolSchema};
 use crate::providers::content::Part;
-use crate::providers::extras::{Options, TEMPERATURE, TOP_P, parameters};
+use crate::providers::extras::{Options, TEMPERATURE, TOP_P, parameters, part_of};
 use crate::providers::history::{self, Abilities, Said};
 use crate::providers::learn::IMAGES;
 
@@ -17,6 +17,8 @@ pub(super) const OURS: &[&str] = &["model", "system", "messages", "tools", "stre
 /// The names of the optional parts.
 const CACHE_CONTROL: &str = "cache_control";
 const THINKING: &str = "thinking";
+const OUTPUT_CONFIG: &str = "output_config";
+const DISPLAY: &str = "display";
 
 /// Tokens left for the answer itself where a configured thinking budget would take them all.
 const LEAST_ANSWER: u64 = 1_024;
@@ -34,7 +36,9 @@ pub(super) struct Own {
     pub(super) max_tokens: u64,
     /// The most that the model allows.
     pub(super) allowed: u64,
-    pub(super) thinking_budget: Option<u64>,
+    pub(super) thinking: Option<Thinking>,
+    /// The model is told in words how much to think.
+    pub(super) adaptive: bool,
     pub(super) prompt_caching: bool,
 }
 
@@ -64,8 +68,12 @@ impl<'a> Body<'a> {
         if self.thinks() {
             names.retain(|name| name != TEMPERATURE && name != TOP_P);
         }
-        let own = [(CACHE_CONTROL, self.marks()), (THINKING, self.thinking().is_some())];
-        names.extend(own.into_iter().filter(|(_, is_sent)| *is_sent).map(|(name, _)| name.to_owned()));
+        names.extend(self.marks().then(|| CACHE_CONTROL.to_owned()));
+        // A refusal of a member names what holds it too.
+        names.extend(self.shows().then(|| DISPLAY.to_owned()));
+        names.extend(self.effort().map(|effort| part_of(OUTPUT_CONFIG, effort)));
+        names.extend(self.thinking().is_some().then(|| THINKING.to_owned()));
+        names.extend(self.is_told_not_to().then(|| part_of(THINKING, Effort::None)));
         names
     }
 
@@ -73,10 +81,32 @@ impl<'a> Body<'a> {
         self.own.prompt_caching && !self.options.without.contains(CACHE_CONTROL)
     }
 
+    /// How many tokens the model may think.
     fn thinking(&self) -> Option<u64> {
         let room = self.own.allowed.saturating_sub(LEAST_ANSWER);
-        let budget = self.own.thinking_budget.filter(|_| self.options.keeps(THINKING))?;
+        let budget = self.own.thinking.and_then(Thinking::budget).filter(|_| self.options.keeps(THINKING))?;
         (room >= LEAST_THINKING).then(|| budget.max(LEAST_THINKING).min(room))
+    }
+
+    /// The same as a word of this API.
+    fn effort(&self) -> Option<Effort> {
+        let asked = self.thinking().and(self.own.thinking).filter(|_| self.own.adaptive)?;
+        let effort = asked.effort().max(Effort::Low);
+        let is_sent =
+            self.options.keeps(OUTPUT_CONFIG) && self.options.keeps(&part_of(OUTPUT_CONFIG, effort));
+        is_sent.then_some(effort)
+    }
+
+    /// Whether it is asked to show what it thinks, which models that think by words do not do by themselves.
+    fn shows(&self) -> bool {
+        self.own.adaptive && self.thinking().is_some() && !self.options.without.contains(DISPLAY)
+    }
+
+    /// Whether it may not think.
+    fn is_told_not_to(&self) -> bool {
+        let asked = self.own.thinking.is_some_and(|asked| asked.budget().is_none());
+        let part = part_of(THINKING, Effort::None);
+        asked && self.options.keeps(THINKING) && !self.options.without.contains(&part)
     }
 
     fn most(&self) -> u64 {
@@ -90,6 +120,31 @@ impl<'a> Body<'a> {
         let configured = self.options.members().find(|(name, _)| *name == THINKING);
         let configured = configured.is_some_and(|(_, value)| value["type"] != "disabled");
         configured || self.thinking().is_some()
+    }
+
+    /// Whether it gets back what it has thought in this turn. One that was told nothing has thought by itself.
+    fn remembers(&self) -> bool {
+        let configured = self.options.members().any(|(name, _)| name == THINKING);
+        self.thinks() || (self.own.thinking.is_none() && !configured)
+    }
+
+    fn write_thinking<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        if self.is_told_not_to() {
+            return body.serialize_entry(THINKING, &json!({"type": "disabled"}));
+        }
+        let Some(budget) = self.thinking() else { return Ok(()) };
+        if !self.own.adaptive {
+            return body.serialize_entry(THINKING, &json!({"type": "enabled", "budget_tokens": budget}));
+        }
+        let mut thinking = json!({"type": "adaptive"});
+        if self.shows() {
+            thinking[DISPLAY] = "summarized".into();
+        }
+        body.serialize_entry(THINKING, &thinking)?;
+        match self.effort() {
+            Some(effort) => body.serialize_entry(OUTPUT_CONFIG, &json!({"effort": effort.id()})),
+            None => Ok(()),
+        }
     }
 
     fn system(&self) -> Value {
@@ -117,7 +172,7 @@ impl<'a> Body<'a> {
                     ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": output})])
                 }
                 Said::Model { text, calls, kept } => {
-                    let mut blocks = if self.thinks() { kept.to_vec() } else { Vec::new() };
+                    let mut blocks = if self.remembers() { kept.to_vec() } else { Vec::new() };
                     blocks.extend(text_block(text.trim_end()));
                     blocks.extend(calls.iter().map(|call| {
                         // An object, as the history promises.
@@ -160,9 +215,7 @@ impl Serialize for Body<'_> {
         }
         body.serialize_entry("messages", &self.messages())?;
         body.serialize_entry("stream", &true)?;
-        if let Some(budget) = self.thinking() {
-            body.serialize_entry(THINKING, &json!({"type": "enabled", "budget_tokens": budget}))?;
-        }
+        self.write_thinking(&mut body)?;
         self.options.write(&mut body, !self.thinks())?;
         body.end()
     }

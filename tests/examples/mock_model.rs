@@ -1,8 +1,9 @@
 //! A model server for CI and benchmarks that needs no model: `mock_model [--port N] [--chunks N] [--delay-us N]`.
 //!
 //! Prints its URL and serves until it is killed. A request whose last user message says `use <tool> <json>`, with
-//! that tool on offer, is answered with the call, once; every other with `--chunks` pieces of text, `--delay-us`
-//! apart.
+//! that tool on offer, is answered with the call, once; one whose last message is a tool's result with that result;
+//! one whose last user message holds images with what they are; every other with `--chunks` pieces of text,
+//! `--delay-us` apart.
 
 use std::future;
 use std::io::{self, Write};
@@ -24,7 +25,7 @@ async fn main() -> io::Result<()> {
     let options = read(std::env::args().skip(1)).ok_or_else(|| io::Error::other(USAGE))?;
     let mock = MockOpenAi::start_on(options.port).await?;
     mock.forget_requests();
-    mock.respond(move |request| called(request).unwrap_or_else(|| text(&options)));
+    mock.respond(move |request| called(request).or_else(|| seen(request)).unwrap_or_else(|| text(&options)));
     writeln!(io::stdout(), "{}", mock.url())?;
     io::stdout().flush()?;
     future::pending().await
@@ -57,6 +58,21 @@ fn called(request: &Request) -> Option<Reply> {
         let arguments = serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok()?;
         arguments.is_object().then(|| Reply::call(name, &arguments))
     })
+}
+
+/// What the request's last message shows: a tool's result, or images by their types and the length of their base64.
+fn seen(request: &Request) -> Option<Reply> {
+    let last = request.body["messages"].as_array()?.last()?;
+    if last["role"] == "tool" {
+        return Some(Reply::say(&["The tool said: ", last["content"].as_str()?]));
+    }
+    let urls = last["content"].as_array()?.iter().filter_map(|part| part["image_url"]["url"].as_str());
+    let images: Vec<String> = urls
+        .filter_map(|url| url.strip_prefix("data:")?.split_once(";base64,"))
+        .map(|(media_type, data)| format!("image {media_type} of {} characters. ", data.len()))
+        .collect();
+    let words: Vec<&str> = images.iter().map(String::as_str).collect();
+    (!words.is_empty()).then(|| Reply::say(&words))
 }
 
 fn text(options: &Options) -> Reply {

@@ -26,6 +26,11 @@ pub trait Provider: Send + Sync + 'static {
     fn take_notices(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Returns when there are notices to take while a request is under way; for ever pending where there never are.
+    async fn noticed(&self) {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// An answer as it comes in. Ends after [`ModelDelta::Finish`]; ending without one is a truncated answer.

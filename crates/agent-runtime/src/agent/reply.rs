@@ -6,7 +6,9 @@ use session_model::source::{IdKind, Ids};
 use session_model::{Content, Event, MessageId, Notice, Role, Severity, TokenUsage};
 
 use crate::driver::TurnError;
-use crate::provider::{FinishReason, ModelCall, ModelDelta, ModelRequest, Provider, ProviderError};
+use crate::provider::{
+    FinishReason, ModelCall, ModelDelta, ModelRequest, ModelStream, Provider, ProviderError,
+};
 use crate::waits::Waits;
 
 /// All of an answer.
@@ -64,11 +66,7 @@ impl Listener<'_> {
 
     async fn collect(&self, request: ModelRequest, parts: &mut Parts) -> Result<FinishReason, TurnError> {
         let Self { provider, waits, ids, show_thoughts } = *self;
-        let opened = waits.within(provider.stream(request)).await?;
-        for title in provider.take_notices() {
-            waits.emit(notice(Severity::Info, title, ids)).await?;
-        }
-        let mut stream = opened?;
+        let mut stream = self.open(request).await?;
         loop {
             match waits.within(stream.next()).await?.transpose()? {
                 Some(ModelDelta::Text(piece)) => {
@@ -91,6 +89,27 @@ impl Listener<'_> {
                 }
             }
         }
+    }
+
+    /// Waits for the beginning of an answer, and passes on meanwhile what the provider has to tell.
+    async fn open(&self, request: ModelRequest) -> Result<ModelStream, TurnError> {
+        let mut opening = std::pin::pin!(self.waits.within(self.provider.stream(request)));
+        let opened = loop {
+            tokio::select! {
+                biased;
+                opened = &mut opening => break opened,
+                () = self.provider.noticed() => self.tell_notices().await?,
+            }
+        };
+        self.tell_notices().await?;
+        Ok(opened??)
+    }
+
+    async fn tell_notices(&self) -> Result<(), TurnError> {
+        for title in self.provider.take_notices() {
+            self.waits.emit(notice(Severity::Info, title, self.ids)).await?;
+        }
+        Ok(())
     }
 }
 

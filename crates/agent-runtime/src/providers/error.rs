@@ -3,11 +3,8 @@
 
 use std::time::Duration;
 
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc2822;
 
 use super::numbers::whole;
 use crate::provider::ProviderError;
@@ -38,19 +35,23 @@ impl Failure {
 /// Whether a status means "later". A used-up quota and a model that does not load stay what they are.
 pub(super) fn is_transient(status: u16, message: &str) -> bool {
     let message = message.to_lowercase();
-    let is_lasting = ["quota", "billing", "failed to load"].iter().any(|words| message.contains(words));
-    matches!(status, 408 | 429 | 500 | 502 | 503 | 504 | 529) && !is_lasting
+    let is_lasting = is_used_up(&message) || message.contains("failed to load");
+    matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=524 | 529) && !is_lasting
 }
 
-/// How long the server wants to be left alone. A date counts from the server's own clock.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name)?.to_str().ok();
-    let asked = text(RETRY_AFTER)?.trim();
-    if let Ok(seconds) = asked.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+/// What helps beside the server's own words, to be put behind them.
+pub(super) fn remedy(status: u16, message: &str) -> &'static str {
+    let message = message.to_lowercase();
+    if status == 402 || (status == 429 && is_used_up(&message)) {
+        return "; the account has no credit or quota left for this: check its plan, or use another agent";
     }
-    let date = |text: &str| OffsetDateTime::parse(&text.replace("GMT", "+0000"), &Rfc2822).ok();
-    (date(asked)? - date(text(DATE)?)?).try_into().ok()
+    ""
+}
+
+fn is_used_up(message: &str) -> bool {
+    ["quota", "billing", "credit", "insufficient balance", "insufficient funds"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 /// Whether an `error` member says anything; some servers send it as null in every chunk.

@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::{Certificate, Client, Url, redirect};
+use reqwest::{Certificate, Client, Response, Url, redirect};
+use tokio::time::{Instant, timeout_at};
 
 /// How long a connection may take to be established.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an idle connection is kept; shorter than what servers usually allow.
 const POOL_IDLE: Duration = Duration::from_secs(45);
+
+/// How long the body of a refusal or a list may take.
+const BODY_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What to make of a server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -113,6 +117,19 @@ pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let is_name = host == "localhost" || host.ends_with(".localhost");
     is_name || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// At most `most` bytes of a body, as far as it comes in time: a server that does not finish its refusal has
+/// refused all the same.
+pub(super) async fn read_some(mut response: Response, most: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    let until = Instant::now() + BODY_PATIENCE;
+    while body.len() < most
+        && let Ok(Ok(Some(bytes))) = timeout_at(until, response.chunk()).await
+    {
+        body.extend_from_slice(&bytes[..bytes.len().min(most - body.len())]);
+    }
+    body
 }
 
 /// The innermost cause of an error: what the system or the TLS library said.

@@ -1,22 +1,22 @@
 //! Sends a request until an answer begins: credentials, back-off, and doing without what a server refuses.
 //! Nothing is sent again once a token has been seen. Dropping the future stops it at any point.
 
-use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 
 use super::auth::{Auth, Credentials, Secret};
 use super::endpoint::{Endpoint, shown};
 use super::error::{self, Failure};
-use super::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions, root_cause};
+use super::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions, read_some, root_cause};
 use super::learn;
+use super::patience::{self, Wait};
 use super::reader::{Answer, Reader};
 use super::reading::Reading;
 use crate::provider::ProviderError;
@@ -27,23 +27,14 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 /// How often a request that failed for the moment is sent again.
 pub const RETRIES: u32 = 2;
 
-/// The first wait before asking again; doubled each time.
-const BACK_OFF: Duration = Duration::from_millis(500);
-
-/// The longest wait a server can ask for; when it wants more, the user is told instead.
-const MAX_RETRY_AFTER: Duration = Duration::from_mins(1);
-
-/// How long a server that says it is loading its model is waited for, in tries a second apart.
-const LOADING_TRIES: u32 = 120;
-
 /// The most bytes read of the body of a refusal.
 const MAX_REFUSAL: usize = 64 * 1024;
 
+/// Shorter values of headers are no secrets, and replacing them would garble words.
+const LEAST_SECRET: usize = 6;
+
 /// The most bytes read of a list of models.
 const MAX_LISTING: usize = 4 * 1024 * 1024;
-
-/// How long the body of a refusal or a list may take.
-const BODY_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that stays the same while a request is tried.
 struct Route {
@@ -137,6 +128,9 @@ pub(super) trait Question: Sync {
 
     /// A reader for one answer.
     fn reader(&self) -> Reader<Self::Answer>;
+
+    /// The model that is asked for, where one is.
+    fn model(&self) -> Option<&str>;
 }
 
 /// The body of a request.
@@ -156,13 +150,16 @@ pub(super) struct Link {
     /// The optional parts of a request that the server has refused.
     refused: Mutex<BTreeSet<String>>,
     notices: Mutex<Vec<String>>,
+    /// There are notices.
+    noticed: Notify,
 }
 
 impl Link {
     /// Sets up; connects to nothing yet.
     pub(super) fn new(config: ServerConfig, api: &'static Api) -> Self {
         let credentials = Credentials::new(config.auth.clone());
-        Self { config, api, credentials, refused: Mutex::default(), notices: Mutex::default() }
+        let (refused, notices) = (Mutex::default(), Mutex::default());
+        Self { config, api, credentials, refused, notices, noticed: Notify::new() }
     }
 
     /// What the user should be told once. Taken, not copied.
@@ -170,11 +167,21 @@ impl Link {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Returns once there is something to tell while a request is under way.
+    pub(super) async fn noticed(&self) {
+        self.noticed.notified().await;
+    }
+
+    fn notice(&self, notice: String) {
+        tracing::warn!("{notice}");
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+        self.noticed.notify_one();
+    }
+
     /// Asks until an answer begins.
     pub(super) async fn begin<Q: Question>(&self, question: &Q) -> Result<Reading<Q::Answer>, ProviderError> {
         let route = self.route().await?;
-        let mut retries = 0;
-        let mut loading = 0;
+        let mut wait = Wait::new(self.config.retries);
         let mut has_new_token = false;
         loop {
             let without = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -199,21 +206,28 @@ impl Link {
                         self.do_without(part, &without);
                         continue;
                     }
-                    if status == 503 && message.to_lowercase().contains("loading") && loading < LOADING_TRIES
+                    if patience::is_loading(status, &message)
+                        && let Some(pause) = wait.for_loading()
                     {
-                        loading += 1;
-                        sleep(2 * BACK_OFF).await;
+                        self.say_that_it_loads(wait.is_first_of_loading());
+                        sleep(pause).await;
                         continue;
                     }
                     failure
                 }
                 Refusal::Other(failure) => failure,
             };
-            match wait_of(&failure, retries).filter(|_| retries < self.config.retries) {
-                Some(wait) => sleep(wait).await,
+            match wait.after(&failure) {
+                Some(pause) => sleep(pause).await,
                 None => return Err(failure.error),
             }
-            retries += 1;
+        }
+    }
+
+    /// Waiting long without a word would look like being stuck.
+    fn say_that_it_loads(&self, is_first: bool) {
+        if is_first {
+            self.notice(format!("{}: the server is loading its model; waiting for it", self.config.agent));
         }
     }
 
@@ -291,7 +305,7 @@ impl Link {
             Err(_) => return Err(Refusal::Other(Failure::lasting(self.timed_out()))),
         };
         if !response.status().is_success() {
-            return Err(self.refusal(response, &route.endpoint.requests).await);
+            return Err(self.refusal(response, &route.endpoint.requests, question.model()).await);
         }
         let (agent, idle) = (&self.config.agent, self.config.idle_timeout);
         let mut reading = Reading::new(response, question.reader(), agent, idle);
@@ -317,30 +331,41 @@ impl Link {
         ProviderError::TimedOut { agent: self.config.agent.clone(), seconds }
     }
 
-    async fn refusal(&self, response: Response, url: &Url) -> Refusal {
+    async fn refusal(&self, response: Response, url: &Url, model: Option<&str>) -> Refusal {
         let status = response.status().as_u16();
         let agent = self.config.agent.clone();
-        let retry_after = error::retry_after(response.headers());
-        let location =
-            response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let headers = response.headers().clone();
+        let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let body = read_some(response, MAX_REFUSAL).await;
         if matches!(status, 401 | 403) {
             return Refusal::Credentials(ProviderError::Unauthorized { agent, url: shown(url), status });
         }
-        let mut message = error::message_of(&body);
+        let mut message = self.without_credential(error::message_of(&body)).await;
         if (300..400).contains(&status)
             && let Some(to) = location
         {
             let to = url.join(&to).map_or(to, |to| shown(&to));
             message = format!("it redirects to {to}; set the agent's `url` to where the API is");
         }
-        let is_transient = error::is_transient(status, &message);
-        let mut told = message.clone();
-        if status == 404 {
-            told = format!("{message} (at {})", shown(url));
-        }
+        let retry_after = patience::retry_after(&headers, &message);
+        // A quota that comes back in a moment is a rate limit by another name.
+        let is_transient = error::is_transient(status, &message) || (status == 429 && retry_after.is_some());
+        let remedy = error::remedy(status, &message);
+        let place = if status == 404 || status >= 500 { place(url, model) } else { String::new() };
+        let told = format!("{message}{place}{remedy}");
         let error = ProviderError::Status { agent, status, message: told };
         Refusal::Status { status, message, failure: Failure { error, is_transient, retry_after } }
+    }
+
+    /// Servers repeat keys in their refusals.
+    async fn without_credential(&self, message: String) -> String {
+        // It was at hand for the request.
+        let token = self.credentials.token().await.ok().flatten();
+        let headers = self.config.headers.values().map(|value| value.trim());
+        let secrets = token.iter().map(Secret::reveal).chain(headers);
+        secrets
+            .filter(|secret| secret.len() >= LEAST_SECRET)
+            .fold(message, |message, secret| message.replace(secret, "***"))
     }
 
     /// Remembers that the server refuses `part`, and tells the user once.
@@ -350,38 +375,12 @@ impl Link {
             return;
         }
         let agent = &self.config.agent;
-        let notice = format!("{agent}: the server does not support `{part}`; going on without it");
-        tracing::warn!("{notice}");
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+        self.notice(format!("{agent}: the server does not support `{part}`; going on without it"));
     }
 }
 
-/// At most `most` bytes of a body, as far as it comes in time: a server that does not finish its refusal has
-/// refused all the same.
-async fn read_some(mut response: Response, most: usize) -> Vec<u8> {
-    let mut body = Vec::new();
-    let until = Instant::now() + BODY_PATIENCE;
-    while body.len() < most
-        && let Ok(Ok(Some(bytes))) = timeout_at(until, response.chunk()).await
-    {
-        body.extend_from_slice(&bytes[..bytes.len().min(most - body.len())]);
-    }
-    body
-}
-
-/// How long to wait before try `retries + 1`; `None` when it would be in vain.
-fn wait_of(failure: &Failure, retries: u32) -> Option<Duration> {
-    if !failure.is_transient {
-        return None;
-    }
-    match failure.retry_after {
-        Some(asked) => (asked <= MAX_RETRY_AFTER).then_some(asked.max(BACK_OFF / 2)),
-        None => Some((BACK_OFF * 2u32.saturating_pow(retries)).mul_f64(jitter())),
-    }
-}
-
-/// Between 0.75 and 1.25, so that many clients of one server do not come back together.
-fn jitter() -> f64 {
-    let random = u8::try_from(RandomState::new().build_hasher().finish() % 128).unwrap_or(64);
-    0.75 + f64::from(random) / 256.0
+/// Where a model was asked, for failures that are about the place or the model.
+fn place(url: &Url, model: Option<&str>) -> String {
+    let model = model.map(|model| format!("model {model} ")).unwrap_or_default();
+    format!(" ({model}at {})", shown(url))
 }

@@ -19,6 +19,7 @@ pub mod openai_chat;
 pub mod openai_responses;
 #[cfg(test)]
 mod params_tests;
+mod patience;
 mod reader;
 mod reading;
 pub mod serving;

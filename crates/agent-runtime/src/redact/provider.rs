@@ -103,4 +103,8 @@ impl Provider for Redacting {
     fn take_notices(&self) -> Vec<String> {
         self.inner.take_notices()
     }
+
+    async fn noticed(&self) {
+        self.inner.noticed().await;
+    }
 }

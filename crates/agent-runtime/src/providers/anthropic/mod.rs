@@ -24,6 +24,7 @@ use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, Provid
 use crate::providers::arguments::CallIds;
 use crate::providers::auth::Secret;
 use crate::providers::extras::{Extras, Options, Sampling};
+use crate::providers::learn;
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 use crate::providers::reader::Reader;
 
@@ -127,11 +128,19 @@ impl Provider for Anthropic {
             let (agent, reason) = (inner.link.config.agent.clone(), "no `model` is set".to_owned());
             return Err(ProviderError::Misconfigured { agent, reason });
         }
-        Ok(inner.link.begin(&Ask { inner, request: &request }).await?.into_stream())
+        Ok(inner
+            .link
+            .begin(&Ask { inner, request: &request, room: AtomicU64::new(u64::MAX) })
+            .await?
+            .into_stream())
     }
 
     fn take_notices(&self) -> Vec<String> {
         self.0.link.take_notices()
+    }
+
+    async fn noticed(&self) {
+        self.0.link.noticed().await;
     }
 }
 
@@ -139,17 +148,19 @@ impl Provider for Anthropic {
 struct Ask<'a> {
     inner: &'a Inner,
     request: &'a ModelRequest,
+    /// Tokens that the model has left for this answer, as far as it has said.
+    room: AtomicU64,
 }
 
 impl Question for Ask<'_> {
     type Answer = MessagesAnswer;
 
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
-        let Inner { extras, max_tokens, allowed, adaptive, thinking, prompt_caching, .. } = self.inner;
+        let Inner { extras, max_tokens, adaptive, thinking, prompt_caching, .. } = self.inner;
         let options = Options { extras, without, ours: request::OURS };
         let own = request::Own {
             max_tokens: *max_tokens,
-            allowed: allowed.load(Ordering::Relaxed),
+            allowed: self.allowed(),
             thinking: self.request.effort.map(Thinking::Effort).or(*thinking),
             adaptive: adaptive.load(Ordering::Relaxed),
             prompt_caching: *prompt_caching,
@@ -163,6 +174,10 @@ impl Question for Ask<'_> {
             // Told once: whoever does not mean it then refuses thinking as such.
             return !self.inner.adaptive.swap(true, Ordering::Relaxed);
         }
+        let asked = self.inner.max_tokens.min(self.allowed());
+        if let Some(room) = learn::room(status, message, asked) {
+            return self.room.swap(room, Ordering::Relaxed) > room;
+        }
         let before = self.inner.allowed.load(Ordering::Relaxed);
         let allowed = if status == 400 { allowed_tokens(message) } else { None };
         let Some(allowed) = allowed.filter(|allowed| (1..before).contains(allowed)) else { return false };
@@ -171,9 +186,20 @@ impl Question for Ask<'_> {
         true
     }
 
+    fn model(&self) -> Option<&str> {
+        self.inner.extras.model.as_deref()
+    }
+
     fn reader(&self) -> Reader<MessagesAnswer> {
         let Inner { link, ids, .. } = self.inner;
         Reader::new(MessagesAnswer::new(&link.config.agent, Arc::clone(ids)))
+    }
+}
+
+impl Ask<'_> {
+    /// The most tokens of an answer: what the model allows, and what is left of its window.
+    fn allowed(&self) -> u64 {
+        self.inner.allowed.load(Ordering::Relaxed).min(self.room.load(Ordering::Relaxed))
     }
 }
 

@@ -243,7 +243,7 @@ async fn refusals_are_told_and_what_stays_is_not_tried_again() {
             refusal(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
             "HTTP 400: prompt is too long",
         ),
-        (refusal(404, "not_found_error", "model: nope"), "HTTP 404: model: nope (at http"),
+        (refusal(404, "not_found_error", "model: nope"), "HTTP 404: model: nope (model m at http"),
         (refusal(401, "authentication_error", "invalid x-api-key"), "refused the credentials (HTTP 401)"),
         (refusal(413, "request_too_large", "too large"), "HTTP 413"),
     ];

@@ -11,6 +11,8 @@ mod marks;
 pub mod probe;
 #[cfg(test)]
 mod provider_tests;
+#[cfg(test)]
+mod refusal_tests;
 mod request;
 mod stream;
 #[cfg(test)]
@@ -20,7 +22,7 @@ mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -34,6 +36,7 @@ use crate::providers::auth::Auth;
 pub use crate::providers::error::Failure;
 use crate::providers::extras::{Extras, Options, Sampling};
 use crate::providers::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions};
+use crate::providers::learn;
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 pub use crate::providers::link::{IDLE_TIMEOUT, RETRIES};
 use crate::providers::reader::Reader;
@@ -167,6 +170,8 @@ impl OpenAiChatConfig {
 struct Ask<'a> {
     inner: &'a Inner,
     request: &'a ModelRequest,
+    /// Tokens that the model has left for this answer, as far as it has said.
+    room: AtomicU64,
 }
 
 impl Question for Ask<'_> {
@@ -176,7 +181,7 @@ impl Question for Ask<'_> {
         let options = Options { extras: &self.inner.extras, without, ours: request::OURS };
         let Inner { max_tokens, thinking, wants_reasoning, counts_completion, .. } = self.inner;
         let own = request::Own {
-            max_tokens: *max_tokens,
+            max_tokens: max_tokens.map(|most| most.min(self.room.load(Ordering::Relaxed))),
             counts_completion: counts_completion.load(Ordering::Relaxed),
             effort: self.request.effort.or(thinking.map(Thinking::effort)),
             with_reasoning: wants_reasoning.load(Ordering::Relaxed),
@@ -188,6 +193,11 @@ impl Question for Ask<'_> {
     /// `DeepSeek` refuses calls whose reasoning does not come back; others refuse it when it does. `OpenAI`'s newer
     /// models know the limit of an answer by another name.
     fn learn(&self, status: u16, message: &str) -> bool {
+        if let Some(most) = self.inner.max_tokens
+            && let Some(room) = learn::room(status, message, most)
+        {
+            return self.room.swap(room, Ordering::Relaxed) > room;
+        }
         let message = message.to_lowercase();
         if status == 400 && message.contains(request::MAX_COMPLETION_TOKENS) {
             return self.inner.max_tokens.is_some()
@@ -198,6 +208,10 @@ impl Question for Ask<'_> {
             && message.contains(request::REASONING)
             && missed.iter().any(|word| message.contains(word));
         wanted && !self.inner.wants_reasoning.swap(true, Ordering::Relaxed)
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.inner.extras.model.as_deref()
     }
 
     fn reader(&self) -> Reader<ChatAnswer> {
@@ -216,7 +230,8 @@ impl Question for Ask<'_> {
 
 impl Inner {
     async fn begin(&self, request: &ModelRequest) -> Result<Reading<ChatAnswer>, ProviderError> {
-        self.link.begin(&Ask { inner: self, request }).await
+        let room = AtomicU64::new(u64::MAX);
+        self.link.begin(&Ask { inner: self, request, room }).await
     }
 }
 
@@ -236,5 +251,9 @@ impl Provider for OpenAiChat {
 
     fn take_notices(&self) -> Vec<String> {
         self.0.link.take_notices()
+    }
+
+    async fn noticed(&self) {
+        self.0.link.noticed().await;
     }
 }

@@ -111,6 +111,10 @@ impl Provider for OpenAiResponses {
     fn take_notices(&self) -> Vec<String> {
         self.0.link.take_notices()
     }
+
+    async fn noticed(&self) {
+        self.0.link.noticed().await;
+    }
 }
 
 /// A request to one agent.
@@ -129,6 +133,10 @@ impl Question for Ask<'_> {
         let options = Options { extras, without, ours: request::OURS };
         let body = request::Body::new(self.request, options, own);
         Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.inner.extras.model.as_deref()
     }
 
     fn reader(&self) -> Reader<ResponseAnswer> {

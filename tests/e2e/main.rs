@@ -4,6 +4,8 @@
 mod cancel;
 #[cfg(unix)]
 mod claude;
+#[cfg(unix)]
+mod colleague;
 mod compact;
 mod content;
 mod files;

@@ -87,6 +87,22 @@ impl fmt::Display for Denial {
     }
 }
 
+impl Denial {
+    /// The same for the user.
+    #[must_use]
+    pub fn for_user(&self) -> String {
+        match self {
+            Self::User => "you said no".to_owned(),
+            Self::Rule(rule) => format!("the rule `{rule}` denies it"),
+            Self::Closed(host) => {
+                format!("{host} is this machine or one of a private network, and no rule names it")
+            }
+            Self::Mode => "in this mode tools may only look".to_owned(),
+            Self::Unanswerable(cause) => cause.clone(),
+        }
+    }
+}
+
 /// Whether `call`, which needs `approval`, may run unasked. In this order: what a rule denies is refused, what a
 /// rule has asked is asked (or refused, in a mode that asks nothing), and then mode, rules and grants allow.
 #[must_use]
@@ -253,7 +269,7 @@ fn option(id: &str, name: String, kind: AskOptionKind) -> AskOption {
     AskOption { id: OptionId::from(id), name, kind }
 }
 
-fn always_label(tool: &str, scopes: &[GrantScope]) -> String {
+pub(crate) fn always_label(tool: &str, scopes: &[GrantScope]) -> String {
     let mut whole_tool = false;
     let mut commands: Vec<String> = Vec::new();
     let mut folders: Vec<String> = Vec::new();

@@ -26,7 +26,7 @@ pub mod rules;
 pub mod scripted;
 pub mod thinking;
 pub mod tools;
-mod waits;
+pub mod waits;
 
 pub use agent::Agent;
 pub use driver::{TurnDriver, TurnEnd, TurnError, TurnInput};

@@ -83,7 +83,7 @@ impl Waits {
 
 /// The time of one call, which stands still while the call waits for the user. Clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Stopwatch {
+pub struct Stopwatch {
     began: Instant,
     pauses: watch::Sender<Pauses>,
 }
@@ -99,13 +99,16 @@ struct Pauses {
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Self {
+    /// It runs.
+    #[must_use]
+    pub fn start() -> Self {
         let began = Instant::now();
         Self { began, pauses: watch::Sender::new(Pauses { open: 0, since: began, over: Duration::ZERO }) }
     }
 
     /// Stands still until what is returned is dropped.
-    pub(crate) fn pause(&self) -> Pause<'_> {
+    #[must_use = "it goes on when this is dropped"]
+    pub fn pause(&self) -> Pause<'_> {
         self.pauses.send_modify(|pauses| {
             if pauses.open == 0 {
                 pauses.since = Instant::now();
@@ -116,12 +119,13 @@ impl Stopwatch {
     }
 
     /// How long it stood still, in all pauses that are over.
-    pub(crate) fn paused(&self) -> Duration {
+    #[must_use = "it goes on when this is dropped"]
+    pub fn paused(&self) -> Duration {
         self.pauses.borrow().over
     }
 
     /// Waits until it shows `limit`.
-    pub(crate) async fn reaches(&self, limit: Duration) {
+    pub async fn reaches(&self, limit: Duration) {
         let mut changes = self.pauses.subscribe();
         loop {
             let Pauses { open, over, .. } = *changes.borrow_and_update();
@@ -142,7 +146,7 @@ impl Stopwatch {
 
 /// While this lives, its watch stands still.
 #[derive(Debug)]
-pub(crate) struct Pause<'a>(&'a Stopwatch);
+pub struct Pause<'a>(&'a Stopwatch);
 
 impl Drop for Pause<'_> {
     fn drop(&mut self) {

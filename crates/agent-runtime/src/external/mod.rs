@@ -5,6 +5,7 @@
 pub mod child;
 pub mod claude;
 mod conversations;
+pub mod leave;
 mod told;
 
 pub use conversations::{Conversation, Conversations};

@@ -30,6 +30,16 @@ pub(crate) fn is_a_program(words: &[String]) -> bool {
     })
 }
 
+/// A word as the shell reads it back: in quotes where it is not plain.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// Whether a permission for `prefix` covers `command`: both are simple commands and the words of the first
 /// begin those of the second.
 #[must_use]

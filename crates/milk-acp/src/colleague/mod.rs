@@ -4,9 +4,12 @@
 //!
 //! Knows no wire type; [`crate::dialect::client`] words and reads.
 
+mod asks;
 mod inbox;
 mod link;
+mod rows;
 mod turn;
+mod wish;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

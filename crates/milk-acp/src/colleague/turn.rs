@@ -1,26 +1,28 @@
 //! One turn of another agent: its updates told on under ids of ours, its questions asked in turn, its end waited for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use acp_rpc::{RequestError, Responder};
-use agent_runtime::driver::{TurnEnd, TurnError, TurnInput};
+use agent_runtime::driver::{Permissions, TurnEnd, TurnError, TurnInput};
+use agent_runtime::host::Host;
 use agent_runtime::io::{Interrupted, TurnIo};
-use agent_runtime::mode::Mode;
-use futures::StreamExt as _;
-use futures::future::BoxFuture;
+use agent_runtime::tools::Workspace;
+use agent_runtime::waits::Stopwatch;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use session_model::source::{IdKind, Ids};
 use session_model::{
-    Answer, Ask, AskOptionKind, Event, MessageId, Notice, PermissionAsk, PlanId, Role, Severity, StopReason,
-    ToolCallId, ToolStatus,
+    Answer, Ask, ElicitAsk, Event, MessageId, Notice, PlanId, Role, Severity, StopReason, ToolStatus,
 };
 use tokio::time::{Instant, timeout_at};
 
+use super::asks::{Asking, Settled};
 use super::inbox::Said;
 use super::link::Link;
+use super::rows::Rows;
 use super::{ColleagueConfig, failed};
 use crate::dialect::client::{self, Told};
 
@@ -28,18 +30,24 @@ use crate::dialect::client::{self, Told};
 const STOP_GRACE: Duration = Duration::from_millis(1_500);
 
 pub(super) struct Turn<'a> {
-    config: &'a ColleagueConfig,
-    input: &'a TurnInput,
-    io: &'a TurnIo,
-    ids: &'a dyn Ids,
+    pub(super) config: &'a ColleagueConfig,
+    pub(super) input: &'a TurnInput,
+    pub(super) io: &'a TurnIo,
+    pub(super) ids: &'a dyn Ids,
+    pub(super) workspace: Workspace,
+    /// With what "always" gave in this turn.
+    pub(super) permissions: Permissions,
+    pub(super) rows: Rows,
+    pub(super) asking: FuturesUnordered<Asking>,
     messages: HashMap<(Role, String), MessageId>,
-    rows: HashMap<String, ToolCallId>,
     /// Whose unnamed message is being told.
     speaking: Option<Role>,
     idle: Option<(Option<StopReason>, Option<String>)>,
     answered: Option<Value>,
-    asking: FuturesUnordered<BoxFuture<'static, ()>>,
-    deadline: Instant,
+    /// What the user was warned of; each is said once.
+    warned: HashSet<String>,
+    /// Stands still while the user is asked.
+    watch: Stopwatch,
 }
 
 impl<'a> Turn<'a> {
@@ -49,18 +57,23 @@ impl<'a> Turn<'a> {
         io: &'a TurnIo,
         ids: &'a dyn Ids,
     ) -> Self {
+        let host = Host::client(input.host, io.clone());
+        let (cwd, additional_roots) = (input.cwd.clone(), input.additional_roots.clone());
         Self {
             config,
             input,
             io,
             ids,
+            workspace: Workspace { cwd, additional_roots, host },
+            permissions: input.permissions.clone(),
+            rows: Rows::default(),
+            asking: FuturesUnordered::new(),
             messages: HashMap::new(),
-            rows: HashMap::new(),
             speaking: None,
             idle: None,
             answered: None,
-            asking: FuturesUnordered::new(),
-            deadline: Instant::now() + config.turn_limit,
+            warned: HashSet::new(),
+            watch: Stopwatch::start(),
         }
     }
 
@@ -73,9 +86,7 @@ impl<'a> Turn<'a> {
         while link.inbox.try_next().is_some() {}
         let (answer, lost) = link.prompt(prompt);
         if !lost.is_empty() {
-            let id = MessageId::from(self.ids.fresh(IdKind::Message));
-            let title = format!("{} does not take {}", self.config.name, lost.join(", "));
-            self.io.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await?;
+            self.warn(format!("{} does not take {}", self.config.name, lost.join(", "))).await?;
         }
         let mut answer = Box::pin(answer);
         let heard = self.hear(link, &mut answer).await;
@@ -103,23 +114,20 @@ impl<'a> Turn<'a> {
                 }
                 return Ok(Ok(()));
             }
-            let began = Instant::now();
-            let is_asking = !self.asking.is_empty();
-            let limit = if is_asking { None } else { Some(self.deadline) };
+            let (is_asking, limit) = (!self.asking.is_empty(), self.config.turn_limit);
+            // The time of the user is not the turn's.
+            let watch = self.watch.clone();
+            let _pause = is_asking.then(|| watch.pause());
             tokio::select! {
                 biased;
                 () = self.io.cancel_token().cancelled() => return Err(Interrupted.into()),
-                Some(()) = self.asking.next(), if is_asking => {}
+                Some(settled) = self.asking.next(), if is_asking => self.settled(settled).await?,
                 said = link.inbox.next() => self.take(said).await?,
                 outcome = &mut *answer, if self.answered.is_none() => match outcome {
                     Ok(result) => self.answered = Some(serde_json::from_str(result.get()).unwrap_or_default()),
                     Err(error) => return Ok(Err(error)),
                 },
-                () = expired(limit) => return Err(TurnError::TimedOut { seconds: self.config.turn_limit.as_secs() }),
-            }
-            if is_asking {
-                // The time of the user is not the turn's.
-                self.deadline += began.elapsed();
+                () = self.watch.reaches(limit) => return Err(TurnError::TimedOut { seconds: limit.as_secs() }),
             }
         }
     }
@@ -152,8 +160,8 @@ impl<'a> Turn<'a> {
             Said::Form(params, responder) => {
                 match client::form(&params) {
                     Some(mut form) => {
-                        form.tool_call = form.tool_call.and_then(|id| self.rows.get(id.as_str()).cloned());
-                        self.ask(Ask::Elicit(form), responder, client::filled);
+                        form.tool_call = form.tool_call.and_then(|id| self.rows.id(&id));
+                        self.fill_in(form, responder);
                     }
                     None => responder.ok(&client::filled(&Answer::Cancelled)),
                 }
@@ -162,46 +170,48 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Asks for leave on its behalf, unless the session's mode has the answer.
-    async fn ask_leave(&mut self, mut ask: PermissionAsk, responder: Responder) -> Result<(), Interrupted> {
-        let known = self.rows.contains_key(ask.tool_call.id.as_str());
-        ask.tool_call.id = self.row(&ask.tool_call.id);
-        if known {
-            // It may have gone further meanwhile.
-            ask.tool_call.status = None;
-        } else {
-            let mut row = ask.tool_call.clone();
-            row.title.get_or_insert_with(|| ask.title.clone());
-            row.status = Some(ToolStatus::Pending);
-            self.io.emit(Event::ToolCall(row)).await?;
-        }
-        let wanted = match self.input.permissions.mode.get() {
-            Mode::Autonomous => Some(AskOptionKind::AllowOnce),
-            Mode::Restricted => Some(AskOptionKind::RejectOnce),
-            Mode::Default | Mode::Strict | Mode::Balanced => None,
-        };
-        match wanted {
-            Some(kind) => {
-                let option = ask.options.iter().find(|option| option.kind == kind);
-                let answer = option.map_or(Answer::Cancelled, |option| Answer::Selected(option.id.clone()));
-                responder.ok(&client::outcome(&answer));
-            }
-            None => self.ask(Ask::Permission(Box::new(ask)), responder, client::outcome),
-        }
-        Ok(())
-    }
-
-    fn ask(&self, ask: Ask, responder: Responder, word: fn(&Answer) -> Value) {
+    /// Has the user fill in a form.
+    fn fill_in(&self, form: ElicitAsk, responder: Responder) {
         let io = self.io.clone();
-        self.asking.push(Box::pin(async move {
+        let asking = async move {
             let withdrawn = responder.cancelled().clone();
             let answer = tokio::select! {
                 biased;
-                answer = io.ask(ask) => answer.unwrap_or(Answer::Cancelled),
+                answer = io.ask(Ask::Elicit(form)) => answer.unwrap_or(Answer::Cancelled),
                 () = withdrawn.cancelled() => Answer::Cancelled,
             };
-            responder.ok(&word(&answer));
-        }));
+            responder.ok(&client::filled(&answer));
+            Settled::default()
+        };
+        self.asking.push(asking.boxed());
+    }
+
+    async fn settled(&mut self, settled: Settled) -> Result<(), Interrupted> {
+        for grant in settled.grants {
+            if !self.permissions.grants.contains(&grant) {
+                self.permissions.grants.push(grant.clone());
+                self.io.granted(grant).await?;
+            }
+        }
+        if let Some((call, wish)) = settled.leave {
+            self.rows.give_leave(&call, wish);
+        }
+        match settled.cause {
+            Some(cause) => {
+                let title = format!("{}: what it wanted was refused: {cause}", self.config.name);
+                self.warn(title).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the user, once.
+    pub(super) async fn warn(&mut self, title: String) -> Result<(), Interrupted> {
+        if !self.warned.insert(title.clone()) {
+            return Ok(());
+        }
+        let id = MessageId::from(self.ids.fresh(IdKind::Message));
+        self.io.emit(Event::Notice(Notice { id, severity: Severity::Warning, title })).await
     }
 
     async fn tell(&mut self, event: Event) -> Result<(), Interrupted> {
@@ -219,9 +229,9 @@ impl<'a> Turn<'a> {
                 Event::Message { id: self.message(&id, role), role, content }
             }
             Event::ToolCall(mut row) => {
-                let known = self.rows.contains_key(row.id.as_str());
+                let known = self.rows.knows(&row.id);
                 self.speaking = None;
-                row.id = self.row(&row.id);
+                row.id = self.rows.note(&row, self.ids).id;
                 if !known {
                     row.title.get_or_insert_with(|| "a tool".to_owned());
                     row.status.get_or_insert(ToolStatus::Pending);
@@ -229,7 +239,7 @@ impl<'a> Turn<'a> {
                 Event::ToolCall(row)
             }
             Event::ToolOutput { id, chunk } => {
-                let Some(id) = self.rows.get(id.as_str()).cloned() else { return Ok(()) };
+                let Some(id) = self.rows.id(&id) else { return Ok(()) };
                 Event::ToolOutput { id, chunk }
             }
             // Terminals are this program's own: what another agent's commands print comes in its rows.
@@ -270,11 +280,6 @@ impl<'a> Turn<'a> {
         self.messages.entry(key).or_insert_with(fresh).clone()
     }
 
-    fn row(&mut self, id: &ToolCallId) -> ToolCallId {
-        let fresh = || ToolCallId::from(self.ids.fresh(IdKind::ToolCall));
-        self.rows.entry(id.as_str().to_owned()).or_insert_with(fresh).clone()
-    }
-
     fn end(self) -> Result<TurnEnd, TurnError> {
         let (idle, error) = self.idle.unwrap_or_default();
         let answered =
@@ -303,7 +308,7 @@ impl<'a> Turn<'a> {
                 let is_asking = !self.asking.is_empty();
                 tokio::select! {
                     biased;
-                    Some(()) = self.asking.next(), if is_asking => {}
+                    Some(_) = self.asking.next(), if is_asking => {}
                     said = link.inbox.next() => self.hush(said),
                     outcome = &mut *answer, if self.answered.is_none() => {
                         self.answered = Some(Value::Null);
@@ -330,12 +335,5 @@ impl<'a> Turn<'a> {
             Said::Permission(_, responder) => responder.ok(&client::outcome(&Answer::Cancelled)),
             Said::Form(_, responder) => responder.ok(&client::filled(&Answer::Cancelled)),
         }
-    }
-}
-
-async fn expired(limit: Option<Instant>) {
-    match limit {
-        Some(limit) => tokio::time::sleep_until(limit).await,
-        None => std::future::pending().await,
     }
 }

@@ -58,6 +58,10 @@ pub(crate) fn asked(params: &Value) -> Option<PermissionAsk> {
         let mut row =
             ToolCallUpdate::new(ToolCallId::from(subject["toolCallId"].as_str().unwrap_or_default()));
         row.title = command.map(str::to_owned);
+        if let Some(command) = command {
+            row.kind = Some(ToolKind::Execute);
+            row.raw_input = Some(serde_json::json!({ "command": command }));
+        }
         Some(row)
     })?;
     let title = [params["title"].as_str(), tool_call.title.as_deref(), command];

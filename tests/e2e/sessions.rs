@@ -162,6 +162,26 @@ async fn an_export_makes_a_file_in_the_folder_and_touches_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_export_has_marks_in_place_of_secrets() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    for version in Version::BOTH {
+        let rig = Rig::new(vec![vec![Line::say("hi")]]);
+        let (mut client, session) = rig.session(version).await;
+        for prompt in
+            [format!("my key is {key}"), "/export out.txt".to_owned(), "/export json out.json".to_owned()]
+        {
+            let id = client.prompt(&session, &prompt).await;
+            client.response(&id).await.expect("answered");
+        }
+        for file in ["out.txt", "out.json"] {
+            let text = rig.read(file);
+            assert!(!text.contains(&key) && text.contains("my key is [redacted:github-token:"), "{text}");
+        }
+        client.finish().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn closing_keeps_deleting_drops() {
     for version in Version::BOTH {
         let rig = Rig::new(vec![vec![Line::say("hi")]]);

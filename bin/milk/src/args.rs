@@ -207,6 +207,9 @@ pub(crate) enum SessionsCommand {
         /// The folder, without an id.
         #[arg(long, value_name = "DIR")]
         cwd: Option<PathBuf>,
+        /// Leave keys and other secrets in it as they are: for a backup, not to be given away.
+        #[arg(long)]
+        with_secrets: bool,
     },
     /// Take in session files: exported ones, and those in ~/.milk/sessions of the Go milk.
     Import {

@@ -34,7 +34,7 @@ pub(crate) fn server(places: &Places, choices: Choices<'_>) -> Result<Server, Cl
     let ids: Arc<dyn Ids> = Arc::new(RandomIds::new());
     let (store, remark) = store(places);
     let rpc = transport(places, choices.tap)?;
-    let drivers = drivers(places, Arc::clone(&ids), choices.model, remark);
+    let drivers = drivers(places, Arc::clone(&ids), choices.model, remark).with_store(Arc::clone(&store));
     let parts = Parts {
         store,
         drivers: Arc::new(drivers),

@@ -17,4 +17,5 @@ mod options;
 pub mod server;
 mod session;
 pub mod settings;
+pub mod transcript;
 mod views;

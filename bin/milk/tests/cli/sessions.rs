@@ -36,6 +36,24 @@ fn a_session_is_listed_shown_exported_and_deleted() {
 }
 
 #[test]
+fn an_export_leaves_secrets_out_unless_they_are_asked_for() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let tool = Answer::Call("export_session", json!({"output_path": "talk.txt"}));
+    let model = Model::start([Answer::Say(&["Noted."]), tool, Answer::Say(&["Written."])]);
+    let home = Home::with_config(&model.config());
+    home.milk(&["run", &format!("Remember {key}.")]).expect(0);
+    for format in ["text", "json"] {
+        let given = home.milk(&["sessions", "export", "--format", format]).expect(0).out;
+        assert!(given.contains("Remember [redacted:github-token:") && !given.contains(&key), "{given}");
+        let whole = home.milk(&["sessions", "export", "--format", format, "--with-secrets"]).expect(0).out;
+        assert!(whole.contains(&format!("Remember {key}.")), "{whole}");
+    }
+    home.milk(&["run", "--yes", "Write all of this down."]).expect(0);
+    let written = read(&home.work().join("talk.txt"));
+    assert!(written.contains("Write all of this down.") && !written.contains(&key), "{written}");
+}
+
+#[test]
 fn sessions_belong_to_their_folders() {
     let home = Home::new();
     let other = home.path("other");

@@ -106,6 +106,15 @@ impl Redactor {
         map(value, &|text| self.hide(text).into_owned())
     }
 
+    /// A text of JSON with every text within it hidden; as it was when there is nothing to hide, or when it is no JSON
+    /// (then hidden as any text).
+    #[must_use]
+    pub fn hide_json(&self, json: String) -> String {
+        let Ok(value) = serde_json::from_str::<Value>(&json) else { return self.hide(&json).into_owned() };
+        let hidden = self.hide_value(value.clone());
+        if hidden == value { json } else { format!("{hidden:#}") }
+    }
+
     /// `args` of a call that writes files, with secrets in place of their marks.
     ///
     /// # Errors

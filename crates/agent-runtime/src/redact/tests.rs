@@ -106,3 +106,17 @@ fn marks_come_back_where_files_are_written_and_changed_marks_are_refused() {
     let other = json!({"content": "[redacted:github-token:zz-1] [redacted:n0]"});
     assert_eq!(redactor.restore(other.clone()).unwrap(), other);
 }
+
+#[test]
+fn json_stays_as_it_is_written_unless_it_holds_a_secret() {
+    let redactor = Redactor::new("n");
+    let plain = "{ \"b\":1,\n\"a\" : \"text\" }".to_owned();
+    assert_eq!(redactor.hide_json(plain.clone()), plain);
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1234567890abcdef\n-----END PRIVATE KEY-----";
+    let hidden = redactor.hide_json(serde_json::json!({"b": {"c": [key]}, "a": 2}).to_string());
+    assert!(
+        !hidden.contains("MIIEpA") && hidden.starts_with("{\n  \"b\": {\n    \"c\": [\n      \""),
+        "{hidden}"
+    );
+    assert!(!redactor.hide_json(format!("no JSON: {key}")).contains("MIIEpA"));
+}

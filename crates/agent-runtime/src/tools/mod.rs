@@ -14,6 +14,7 @@ pub mod command_prefix;
 mod delete_file;
 mod edit_file;
 pub mod escalate;
+pub mod export_session;
 mod fetch;
 mod find_files;
 mod grep;

@@ -5,10 +5,11 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use session_model::SessionId;
-use session_store::{StoreError, StoredSession, export};
+use session_store::{StoreError, StoredSession};
 
 use super::{CommandCx, Said, resume};
 use crate::session::open::Place;
+use crate::transcript::{self, Form};
 
 pub(super) async fn run(argument: String, cx: CommandCx) -> Said {
     let mut rest = argument.as_str();
@@ -29,8 +30,8 @@ pub(super) async fn run(argument: String, cx: CommandCx) -> Said {
         Ok(stored) => stored,
         Err(error) => return Said::text(format!("cannot read the conversation: {error}")),
     };
-    let document = if json { export::json(&stored) } else { Ok(export::text(&stored)) };
-    match document {
+    let form = if json { Form::Json } else { Form::Text };
+    match transcript::document(&stored, form, cx.plan.drivers.redactor().as_deref()) {
         Err(error) => Said::text(format!("cannot export the conversation: {error}")),
         Ok(text) if path.is_empty() && json => Said::text(format!("```json\n{text}\n```")),
         Ok(text) if path.is_empty() => Said::text(text),

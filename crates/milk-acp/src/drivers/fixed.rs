@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use agent_runtime::driver::TurnDriver;
 use agent_runtime::handover::HandoverSlot;
+use agent_runtime::redact::Redactor;
 use async_trait::async_trait;
 use router::{Classifier, Target};
 use session_model::{AgentId, Route, TurnFailure};
@@ -20,6 +21,7 @@ pub struct FixedDriver {
     settings: SessionSettings,
     ack: Ack,
     classifier: Option<Arc<dyn Classifier>>,
+    redactor: Arc<Redactor>,
 }
 
 impl FixedDriver {
@@ -32,6 +34,7 @@ impl FixedDriver {
             settings: SessionSettings::default(),
             ack: Ack::TurnEnd,
             classifier: None,
+            redactor: Arc::new(Redactor::new("fixed")),
         }
     }
 
@@ -95,5 +98,9 @@ impl SessionDrivers for FixedDriver {
 
     async fn classifier(&self, _model: Option<&str>) -> Option<Arc<dyn Classifier>> {
         self.classifier.clone()
+    }
+
+    fn redactor(&self) -> Option<Arc<Redactor>> {
+        Some(Arc::clone(&self.redactor))
     }
 }

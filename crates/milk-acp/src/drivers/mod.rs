@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use agent_runtime::driver::TurnDriver;
 use agent_runtime::handover::{BRICK_CHARS, HandoverSlot};
+use agent_runtime::redact::Redactor;
 use agent_runtime::rules::Rules as CallRules;
 use async_trait::async_trait;
 use router::{Classifier, Rules, Target};
@@ -44,6 +45,9 @@ pub trait SessionDrivers: fmt::Debug + Send + Sync + 'static {
 
     /// Who is asked which agent a prompt is for, where the rules do not say. Asked only where the rules want it.
     async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>>;
+
+    /// What hides secrets in what leaves the session; `None` where that is turned off.
+    fn redactor(&self) -> Option<Arc<Redactor>>;
 }
 
 /// Which driver is wanted.

@@ -18,10 +18,12 @@ use agent_runtime::redact::{Redacting, Redactor};
 use agent_runtime::rules::Rules;
 use agent_runtime::tools::ToolRegistry;
 use agent_runtime::tools::escalate::Escalate;
+use agent_runtime::tools::export_session::ExportSession;
 use async_trait::async_trait;
 use router::{Classifier, Target};
 use session_model::source::{IdKind, Ids};
 use session_model::{AgentId, Choice, Route, TurnFailure};
+use session_store::SessionStore;
 use tokio::time::Instant;
 
 use super::Lookup;
@@ -31,6 +33,7 @@ use super::choose::{
     AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,
 };
 use super::classifier::ModelClassifier;
+use super::exports::StoredTranscripts;
 use super::external::Externals;
 use super::load::{Loaded, Loader};
 use super::maker::{Maker, custom_prompt};
@@ -100,6 +103,7 @@ pub struct ConfiguredDrivers {
     model: Option<String>,
     remarks: Vec<String>,
     outputs: Option<PathBuf>,
+    store: Option<Arc<dyn SessionStore>>,
     servers: Servers,
     server_logs: Option<PathBuf>,
     clients: HttpClients,
@@ -127,6 +131,7 @@ impl ConfiguredDrivers {
             model: None,
             remarks: Vec::new(),
             outputs: None,
+            store: None,
             servers: Servers::default(),
             server_logs: None,
             clients: HttpClients::default(),
@@ -146,6 +151,13 @@ impl ConfiguredDrivers {
     #[must_use]
     pub fn with_remark(mut self, remark: Option<String>) -> Self {
         self.remarks.extend(remark);
+        self
+    }
+
+    /// With the store whose conversations agents may write out.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn SessionStore>) -> Self {
+        self.store = Some(store);
         self
     }
 
@@ -318,6 +330,22 @@ impl ConfiguredDrivers {
         }
     }
 
+    /// `redactor` with the secrets of this configuration, unless hiding them is turned off.
+    fn hiding(&self, settings: &Settings, redactor: &Arc<Redactor>) -> Option<Arc<Redactor>> {
+        settings.redaction.enabled.then(|| {
+            redactor.know(redaction::secrets(settings, &*self.lookup));
+            Arc::clone(redactor)
+        })
+    }
+
+    /// The same with the configuration as it is read from this folder. One that cannot be read turns nothing off.
+    pub(super) fn hiding_in(&self, cwd: &Path, redactor: &Arc<Redactor>) -> Option<Arc<Redactor>> {
+        match self.load(cwd) {
+            Ok(loaded) => self.hiding(&loaded.settings, redactor),
+            Err(_) => Some(Arc::clone(redactor)),
+        }
+    }
+
     fn load(&self, cwd: &Path) -> Result<Arc<Loaded>, TurnFailure> {
         self.loader
             .load(cwd)
@@ -337,13 +365,24 @@ impl Drivers for ConfiguredDrivers {
 
     fn open(&self, cwd: &Path) -> Arc<dyn SessionDrivers> {
         let background = Background::default();
+        let redactor = Arc::new(Redactor::new(&self.ids.fresh(IdKind::Session)));
+        let tools = ToolRegistry::builtin_with(background.clone());
+        let tools = match &self.store {
+            Some(store) => tools.with(ExportSession::new(Arc::new(StoredTranscripts {
+                store: Arc::clone(store),
+                drivers: self.clone(),
+                cwd: cwd.to_owned(),
+                redactor: Arc::clone(&redactor),
+            }))),
+            None => tools,
+        };
         Arc::new(ConfiguredSession {
             drivers: self.clone(),
             cwd: cwd.to_owned(),
-            tools: ToolRegistry::builtin_with(background.clone()),
+            tools,
             background,
             externals: Externals::default(),
-            redactor: Arc::new(Redactor::new(&self.ids.fresh(IdKind::Session))),
+            redactor,
         })
     }
 }
@@ -400,13 +439,17 @@ impl SessionDrivers for ConfiguredSession {
         self.made(loaded, choice, wanted)
     }
 
+    fn redactor(&self) -> Option<Arc<Redactor>> {
+        self.drivers.hiding_in(&self.cwd, &self.redactor)
+    }
+
     async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>> {
         let loaded = self.drivers.load(&self.cwd).ok()?;
         let choice = self.drivers.choose(&loaded.settings, model).await;
         match choice.spec {
             AgentSpec::Endpoint(_) => {
                 let (provider, _) = self.drivers.provider(&choice.spec).ok()?;
-                let provider = match self.redactor(&loaded.settings) {
+                let provider = match self.drivers.hiding(&loaded.settings, &self.redactor) {
                     Some(redactor) => Arc::new(Redacting::new(provider, redactor)),
                     None => provider,
                 };
@@ -421,15 +464,6 @@ impl SessionDrivers for ConfiguredSession {
 }
 
 impl ConfiguredSession {
-    /// What hides secrets from models, unless that is turned off.
-    fn redactor(&self, settings: &Settings) -> Option<Arc<Redactor>> {
-        if !settings.redaction.enabled {
-            return None;
-        }
-        self.redactor.know(redaction::secrets(settings, &*self.drivers.lookup));
-        Some(Arc::clone(&self.redactor))
-    }
-
     /// The driver of an agent in its role.
     fn made(
         &self,
@@ -438,7 +472,7 @@ impl ConfiguredSession {
         wanted: Wanted<'_>,
     ) -> Result<Driver, TurnFailure> {
         let AgentChoice { spec, reason } = choice;
-        let redactor = self.redactor(&loaded.settings);
+        let redactor = self.drivers.hiding(&loaded.settings, &self.redactor);
         let maker = Maker::new(self.drivers.clone(), loaded, self.tools.clone(), redactor);
         let slot = HandoverSlot::default();
         let (driver, agent) = if let Some(driver) = maker.program(&spec, &self.externals) {

@@ -13,6 +13,7 @@ mod defaults;
 mod document;
 mod drivers;
 mod explain;
+mod exports;
 mod external;
 mod known;
 mod load;
@@ -43,7 +44,7 @@ pub use load::{FileReport, FileState, Loaded, Loader};
 pub use merge::{Layer, Sources};
 pub use prices::{AS_OF as PRICES_AS_OF, PriceSettings};
 pub use redact::{redact, redact_url};
-pub use redaction::RedactionSettings;
+pub use redaction::{RedactionSettings, redactor};
 pub use view::{
     AcpSettings, Budget, Effective, Malformed, PermissionSettings, PromptAck, Settings, StreamMode,
 };

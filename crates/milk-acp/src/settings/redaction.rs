@@ -1,5 +1,6 @@
 //! What is kept from models: the switch, and the values that are secrets whatever they look like.
 
+use agent_runtime::redact::Redactor;
 use serde::Deserialize;
 
 use super::Lookup;
@@ -39,6 +40,16 @@ pub(super) fn secrets(settings: &Settings, lookup: Lookup<'_>) -> Vec<String> {
     };
     let bare = |value: String| value.trim().trim_start_matches("Bearer ").to_owned();
     named.filter_map(value).map(bare).filter(|value| !value.is_empty()).collect()
+}
+
+/// What hides secrets in documents that are given away; `None` where that is turned off. Its marks carry `nonce`.
+#[must_use]
+pub fn redactor(settings: &Settings, lookup: Lookup<'_>, nonce: &str) -> Option<Redactor> {
+    settings.redaction.enabled.then(|| {
+        let redactor = Redactor::new(nonce);
+        redactor.know(secrets(settings, lookup));
+        redactor
+    })
 }
 
 #[cfg(test)]

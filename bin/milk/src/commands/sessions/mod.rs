@@ -42,8 +42,9 @@ pub(crate) fn run(command: SessionsCommand, places: &Places) -> Result<(), CliEr
             SessionsCommand::Show { id, cwd, json } => {
                 show::show(&sessions, id.as_deref(), cwd.as_deref(), json).await
             }
-            SessionsCommand::Export { id, format, output, cwd } => {
-                show::export(&sessions, id.as_deref(), cwd.as_deref(), (format, output.as_deref())).await
+            SessionsCommand::Export { id, format, output, cwd, with_secrets } => {
+                let wanted = show::Export { form: format, with_secrets, to: output.as_deref() };
+                show::export(&sessions, id.as_deref(), cwd.as_deref(), wanted).await
             }
             SessionsCommand::Import { files, new_id } => import::run(&sessions, &files, new_id).await,
             SessionsCommand::Delete { ids } => delete::run(&sessions, &ids).await,

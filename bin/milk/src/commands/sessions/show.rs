@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
+use milk_acp::settings::redactor;
+use milk_acp::transcript::{self, Form};
 use session_store::{SessionStore, StoredSession, export as forms};
 
 use super::Sessions;
@@ -11,6 +13,7 @@ use crate::args::ExportForm;
 use crate::error::CliError;
 use crate::export;
 use crate::output::{self, Style, harmless};
+use crate::places::variable;
 
 pub(super) async fn show(
     sessions: &Sessions<'_>,
@@ -20,20 +23,28 @@ pub(super) async fn show(
 ) -> Result<(), CliError> {
     let session = load(sessions, id, cwd).await?;
     if json {
-        return Ok(output::print(rendered(&session, ExportForm::Json)?)?);
+        return Ok(output::print(forms::json(&session)? + "\n")?);
     }
     Ok(output::print(export::text(&session, Style::of_stdout()))?)
+}
+
+/// What is exported, and where to.
+pub(super) struct Export<'a> {
+    pub(super) form: ExportForm,
+    pub(super) with_secrets: bool,
+    /// Standard output where there is none.
+    pub(super) to: Option<&'a Path>,
 }
 
 pub(super) async fn export(
     sessions: &Sessions<'_>,
     id: Option<&str>,
     cwd: Option<&Path>,
-    (form, to): (ExportForm, Option<&Path>),
+    wanted: Export<'_>,
 ) -> Result<(), CliError> {
     let session = load(sessions, id, cwd).await?;
-    let text = rendered(&session, form)?;
-    let Some(path) = to else {
+    let text = rendered(sessions, &session, &wanted)?;
+    let Some(path) = wanted.to else {
         // A file gets every byte; a terminal would act on some.
         return Ok(output::print(if io::stdout().is_terminal() { harmless(&text) } else { text })?);
     };
@@ -46,10 +57,20 @@ pub(super) async fn export(
     Ok(())
 }
 
-fn rendered(session: &StoredSession, form: ExportForm) -> Result<String, CliError> {
-    Ok(match form {
-        ExportForm::Text => forms::text(session),
-        ExportForm::Json => forms::json(session)? + "\n",
+fn rendered(
+    sessions: &Sessions<'_>,
+    session: &StoredSession,
+    wanted: &Export<'_>,
+) -> Result<String, CliError> {
+    let redactor = if wanted.with_secrets {
+        None
+    } else {
+        let loaded = sessions.places.loader().load(&session.meta.cwd)?;
+        redactor(&loaded.settings, &variable, session.meta.id.as_str())
+    };
+    Ok(match wanted.form {
+        ExportForm::Text => transcript::document(session, Form::Text, redactor.as_ref())?,
+        ExportForm::Json => transcript::document(session, Form::Json, redactor.as_ref())? + "\n",
     })
 }
 

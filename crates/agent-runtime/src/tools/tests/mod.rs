@@ -2,6 +2,7 @@
 
 mod bash;
 mod edit;
+mod export;
 mod files;
 mod find;
 mod grep;

@@ -1,4 +1,4 @@
-//! What the cross-crate tests share: a suspicious client, a server with a scripted model, a mock model server.
+//! What the cross-crate tests share: a suspicious client, a server with a scripted model, mock model servers.
 #![expect(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -13,3 +13,4 @@ pub mod rig;
 pub mod rules_messages;
 pub mod rules_responses;
 pub mod schema;
+pub mod tls_server;

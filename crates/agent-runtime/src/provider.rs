@@ -6,6 +6,7 @@ use futures::stream::BoxStream;
 use serde_json::Value;
 use session_model::{Content, TokenUsage};
 
+use crate::providers::http::is_loopback;
 pub use crate::thinking::{Effort, Thinking};
 
 /// A model that answers requests.
@@ -148,13 +149,23 @@ pub enum FinishReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
     /// No connection.
-    #[error("{agent}: cannot reach {url}: {reason}; start the server or correct the agent's `url`")]
+    #[error("{agent}: cannot reach {url}: {reason}; {}", remedy(url))]
     Unreachable {
         /// The agent's name.
         agent: String,
         /// Where, without credentials.
         url: String,
         /// The cause.
+        reason: String,
+    },
+    /// No connection that can be trusted.
+    #[error("{agent}: no secure connection to {url}: {reason}")]
+    Untrusted {
+        /// The agent's name.
+        agent: String,
+        /// Where, without credentials.
+        url: String,
+        /// The cause, with what to do.
         reason: String,
     },
     /// 401 or 403.
@@ -223,12 +234,22 @@ pub enum ProviderError {
     },
 }
 
+/// What to do about a server that is not reached.
+fn remedy(url: &str) -> &'static str {
+    if reqwest::Url::parse(url).is_ok_and(|url| is_loopback(&url)) {
+        "start the server or correct the agent's `url`"
+    } else {
+        "correct the agent's `url`, or look after the network and the proxy that HTTP_PROXY or HTTPS_PROXY name"
+    }
+}
+
 impl ProviderError {
     /// A stable word for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreachable { .. } => "provider_unreachable",
+            Self::Untrusted { .. } => "provider_untrusted",
             Self::Unauthorized { .. } => "provider_unauthorized",
             Self::Status { .. } => "provider_status",
             Self::Reported { .. } => "provider_reported",

@@ -6,6 +6,7 @@ mod config;
 mod doctor;
 mod model;
 mod program;
+mod proxy;
 mod route;
 mod run;
 mod serve;

@@ -81,6 +81,7 @@ pub(super) fn overflow(error: &TurnError) -> Option<Overflow> {
             PHRASES.iter().any(|phrase| message.contains(phrase)).then(|| counts(&message))
         }
         ProviderError::Unreachable { .. }
+        | ProviderError::Untrusted { .. }
         | ProviderError::Unauthorized { .. }
         | ProviderError::Truncated { .. }
         | ProviderError::Malformed { .. }

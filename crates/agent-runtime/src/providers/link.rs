@@ -19,6 +19,7 @@ use super::learn;
 use super::patience::{self, Wait};
 use super::reader::{Answer, Reader};
 use super::reading::Reading;
+use super::tls_fault::tls_fault;
 use crate::provider::ProviderError;
 
 /// How long a server may be silent: before its answer begins and between any two pieces of it.
@@ -315,6 +316,9 @@ impl Link {
 
     fn unsent(&self, cause: &reqwest::Error, url: &Url) -> Failure {
         let agent = self.config.agent.clone();
+        if let Some(reason) = tls_fault(cause) {
+            return Failure::lasting(ProviderError::Untrusted { agent, url: shown(url), reason });
+        }
         if !cause.is_connect() && !cause.is_builder() {
             return error::truncated(&agent, &root_cause(cause));
         }

@@ -29,6 +29,9 @@ pub(crate) mod stream_table;
 mod surrogates;
 #[cfg(test)]
 mod testing;
+mod tls_fault;
+#[cfg(test)]
+mod transport_tests;
 
 pub use extras::Sampling;
 
@@ -45,3 +48,6 @@ pub mod rules_messages;
 #[cfg(test)]
 #[path = "../../../../tests/support/rules_responses.rs"]
 pub mod rules_responses;
+#[cfg(test)]
+#[path = "../../../../tests/support/tls_server.rs"]
+pub mod tls_server;

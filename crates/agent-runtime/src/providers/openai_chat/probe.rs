@@ -220,6 +220,7 @@ async fn list_models(config: &OpenAiChatConfig) -> Vec<String> {
 fn is_absent(error: &ProviderError) -> bool {
     match error {
         ProviderError::Unreachable { .. }
+        | ProviderError::Untrusted { .. }
         | ProviderError::Unauthorized { .. }
         | ProviderError::Misconfigured { .. } => true,
         ProviderError::Status { .. }

@@ -87,6 +87,7 @@ fn told(deltas: &[ModelDelta], result: &Result<(), Failure>) -> String {
             ProviderError::Truncated { .. } => format!("truncated{again}"),
             ProviderError::Malformed { .. } => format!("malformed{again}"),
             ProviderError::Unreachable { .. }
+            | ProviderError::Untrusted { .. }
             | ProviderError::Unauthorized { .. }
             | ProviderError::Status { .. }
             | ProviderError::TimedOut { .. }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use session_model::{TerminalExit, TerminalId};
 use tokio_util::sync::DropGuard;
@@ -174,12 +175,14 @@ pub enum HostError {
 pub struct Host {
     features: HostFeatures,
     io: Option<TurnIo>,
+    /// A folder of ours, whose files no client has to know.
+    own: Option<Arc<Path>>,
 }
 
 /// Two of one turn are alike; a turn has one client.
 impl PartialEq for Host {
     fn eq(&self, other: &Self) -> bool {
-        self.features == other.features && self.io.is_some() == other.io.is_some()
+        self.features == other.features && self.io.is_some() == other.io.is_some() && self.own == other.own
     }
 }
 
@@ -189,7 +192,19 @@ impl Host {
     /// The client behind `io`, as far as `features` go; all else is ours.
     #[must_use]
     pub fn client(features: HostFeatures, io: TurnIo) -> Self {
-        Self { features, io: Some(io) }
+        Self { features, io: Some(io), own: None }
+    }
+
+    /// The same, but the files below `folder` are ours whatever the client offers.
+    #[must_use]
+    pub fn without(self, folder: &Path) -> Self {
+        Self { own: Some(folder.into()), ..self }
+    }
+
+    /// Whether the file at `path`, which is absolute, is read and written by the client.
+    #[must_use]
+    pub fn has_file(&self, path: &Path) -> bool {
+        self.features.has_files() && !self.own.as_ref().is_some_and(|own| path.starts_with(own))
     }
 
     /// What the client does in our place.

@@ -124,6 +124,10 @@ impl<'a> Batch<'a> {
         let spill = agent.spill.as_ref().map(|folder| folder.join(input.session.file_name()));
         additional_roots.extend(spill.clone());
         let host = Host::client(input.host, waits.io().clone());
+        let host = match &spill {
+            Some(folder) => host.without(folder),
+            None => host,
+        };
         let workspace = Workspace { cwd: input.cwd.clone(), additional_roots, host };
         let permissions = input.permissions.clone();
         Self {

@@ -88,7 +88,7 @@ async fn resolve(workspace: &Workspace, path: &str) -> Result<Place, String> {
 /// The text to show a change of. A client's file outside the session's folders is not asked for before the user allowed
 /// it.
 async fn before(workspace: &Workspace, place: &Place, label: &str) -> Result<String, String> {
-    if !workspace.host.features().has_files() {
+    if !workspace.host.has_file(&place.shown) {
         let (place, label) = (place.clone(), label.to_owned());
         return blocking(move || read(&place, &label)).await;
     }
@@ -103,7 +103,7 @@ async fn edit(args: &Map<String, Value>, cx: &ToolCx) -> Result<ToolOutput, Stri
     let request = Request::of(Args::new(args))?;
     let place = Place::found_again(cx, &request.path).await?;
     let label = place.label(&cx.workspace);
-    let edit = if cx.workspace.host.features().has_files() {
+    let edit = if cx.workspace.host.has_file(&place.shown) {
         let before = client_files::read_in(cx, &place, &label).await?;
         let edit = Edit::prepare(&place, &label, &request, before)?;
         // The path may have been led elsewhere while the client read.

@@ -93,7 +93,7 @@ pub(super) async fn show_place(
     most: usize,
 ) -> Result<String, String> {
     let label = place.label(&cx.workspace);
-    if cx.workspace.host.features().has_files() {
+    if cx.workspace.host.has_file(&place.shown) {
         let text = client_files::read_in(cx, &place, &label).await?;
         let size = text.len() as u64;
         return show((io::Cursor::new(text), size), &window, &label, most, &cx.cancel);

@@ -50,7 +50,7 @@ impl Tool for WriteFile {
         let judged = workspace.clone();
         let place = blocking(move || Place::resolve(&judged, &path)).await?;
         let label = place.label(workspace);
-        let (preview, what) = if workspace.host.features().has_files() {
+        let (preview, what) = if workspace.host.has_file(&place.shown) {
             (client_change(workspace, &place, content).await, "Write")
         } else {
             let (place, label) = (place.clone(), label.clone());
@@ -84,7 +84,7 @@ async fn write(args: &Map<String, Value>, cx: ToolCx) -> Result<ToolOutput, Stri
     let place = Place::found_again(&cx, &path).await?;
     let label = place.label(&cx.workspace);
     let bytes = content.len();
-    if cx.workspace.host.features().has_files() {
+    if cx.workspace.host.has_file(&place.shown) {
         let change = client_change(&cx.workspace, &place, content.clone()).await;
         // The path may have been led elsewhere while the client read.
         if Place::found_again(&cx, &path).await? != place {

@@ -6,6 +6,7 @@ use serde_json::json;
 use session_model::{StopReason, ToolContent};
 
 use super::rig::{Rig, told};
+use crate::host::HostFeatures;
 use crate::mode::Mode;
 use crate::scripted::Line;
 use crate::tools::registry::ToolRegistry;
@@ -141,6 +142,26 @@ async fn questions_about_different_files_are_asked_before_any_of_them_changes() 
     let place = |mark: &str| outcome.log.iter().position(|line| line.starts_with(mark)).unwrap();
     assert!(place("ask call-2") < place("call-1 InProgress"), "{:#?}", outcome.log);
     assert!(folder.path().join("a").exists() && !folder.path().join("b").exists());
+}
+
+#[tokio::test]
+async fn what_was_put_aside_is_read_from_the_disk_though_the_client_has_files_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let spill = folder.path().canonicalize().unwrap().join(".milk/outputs");
+    std::fs::create_dir_all(spill.join("s")).unwrap();
+    let path = spill.join("s/call-9.txt");
+    std::fs::write(&path, "mine, line 7").unwrap();
+    let script = vec![
+        vec![Line::call("read_file", json!({ "path": path }))],
+        vec![Line::call("read_multiple_files", json!({ "paths": [path] }))],
+        vec![Line::say("done")],
+    ];
+    let mut rig = Rig::new(script).tools(ToolRegistry::builtin()).spill(&spill);
+    rig.host = HostFeatures { read_file: true, write_file: true, terminal: false };
+    let model = std::sync::Arc::clone(&rig.model);
+    rig.run().await;
+    let told = told(&model.requests());
+    assert!(told.len() == 2 && told.iter().all(|told| told.contains("mine, line 7")), "{told:?}");
 }
 
 #[tokio::test]

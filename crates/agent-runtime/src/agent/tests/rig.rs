@@ -39,6 +39,7 @@ pub(super) struct Rig {
     prompt: String,
     limits: Limits,
     spill: Option<PathBuf>,
+    pub(super) host: HostFeatures,
     redactor: Option<Arc<Redactor>>,
     tools: ToolRegistry,
 }
@@ -76,6 +77,7 @@ impl Rig {
             prompt: "go".to_owned(),
             limits: Limits::default(),
             spill: None,
+            host: HostFeatures::default(),
             redactor: None,
             tools: ToolRegistry::new(),
         }
@@ -149,7 +151,7 @@ impl Rig {
             show_thoughts: self.show_thoughts,
             handover: None,
             effort: None,
-            host: HostFeatures::default(),
+            host: self.host,
             calls: self.calls,
         };
         let mut task = JoinSet::new();

@@ -15,6 +15,8 @@ mod modes;
 mod peers;
 mod prefix;
 mod pressure;
+#[cfg(unix)]
+mod programs;
 mod prompt;
 mod questions;
 mod reload;

@@ -57,6 +57,7 @@ pub(crate) fn drivers(
         .with_model(model)
         .with_remark(remark)
         .with_server_logs(places.data().map(|data| data.join("servers")))
+        .with_scripts(places.data().map(|data| data.join("scripts")))
         .with_outputs(places.belongings().map(|belongings| belongings.folder().to_owned()))
 }
 

@@ -20,6 +20,8 @@ pub struct Handover {
     pub earlier: String,
     /// Whether it is to begin anew: nothing it remembers of this conversation counts.
     pub fresh: bool,
+    /// How it can ask for another agent in its turn, where it has no tool for that.
+    pub relief: Option<String>,
 }
 
 impl Handover {
@@ -75,6 +77,7 @@ mod tests {
             present: "[Tool: grep] {}".to_owned(),
             earlier: "User: a".to_owned(),
             fresh: true,
+            relief: None,
         };
         insta::assert_snapshot!(handover.preface(), @r"
         [Handed over to you, because: too deep]

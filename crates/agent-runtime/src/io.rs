@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of who listens.
 
+mod sieve;
+
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +12,10 @@ use std::time::Duration;
 use session_model::{Answer, Ask, Event, Grant, Role};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+
+pub use sieve::Sieve;
+
+use sieve::Sieving;
 
 use crate::host::{HostCall, HostError, HostReply};
 
@@ -47,6 +53,8 @@ pub struct TurnIo {
     taken: Option<watch::Receiver<u64>>,
     /// This part of the turn, for all clones.
     part: Arc<Part>,
+    /// What the agent's text goes through, where it does.
+    sieve: Option<Arc<Mutex<Sieving>>>,
 }
 
 /// One agent's part of a turn.
@@ -89,7 +97,8 @@ impl TurnIo {
     #[must_use]
     pub fn channel(cancel: CancellationToken) -> (Self, mpsc::Receiver<TurnSignal>) {
         let (signals, listener) = mpsc::channel(SIGNAL_QUEUE);
-        let io = Self { signals, cancel, sent: Arc::default(), taken: None, part: Arc::default() };
+        let (sent, part) = (Arc::default(), Arc::default());
+        let io = Self { signals, cancel, sent, taken: None, part, sieve: None };
         (io, listener)
     }
 
@@ -107,6 +116,35 @@ impl TurnIo {
     /// # Errors
     /// [`Interrupted`] once the turn is cancelled.
     pub async fn emit(&self, event: Event) -> Result<(), Interrupted> {
+        let Some(sieve) = &self.sieve else { return self.say(event).await };
+        let events = sieve.lock().unwrap_or_else(PoisonError::into_inner).sift(event);
+        for event in events {
+            self.say(event).await?;
+        }
+        Ok(())
+    }
+
+    /// The same way out, on which the agent's text goes through `sieve`. What that still holds when the agent has said
+    /// all is said by [`Self::drain`].
+    #[must_use]
+    pub fn sieved(&self, sieve: Box<dyn Sieve>) -> Self {
+        Self { sieve: Some(Arc::new(Mutex::new(Sieving::new(sieve)))), ..self.clone() }
+    }
+
+    /// Says what the sieve still holds.
+    ///
+    /// # Errors
+    /// [`Interrupted`] once the turn is cancelled.
+    pub async fn drain(&self) -> Result<(), Interrupted> {
+        let Some(sieve) = &self.sieve else { return Ok(()) };
+        let held = sieve.lock().unwrap_or_else(PoisonError::into_inner).rest();
+        match held {
+            Some(event) => self.say(event).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn say(&self, event: Event) -> Result<(), Interrupted> {
         let says = says(&event);
         if says != Says::Nothing {
             let opening = self.part.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -158,6 +196,7 @@ impl TurnIo {
 
     /// Asks the user; the answer is waited for elsewhere.
     pub(crate) async fn put(&self, ask: Ask) -> Result<oneshot::Receiver<Answer>, Interrupted> {
+        self.drain().await?;
         let (answer, answered) = oneshot::channel();
         self.send(TurnSignal::Ask(ask, answer)).await?;
         Ok(answered)

@@ -58,19 +58,33 @@ pub async fn attach(input: &mut TurnInput, io: &TurnIo) -> Result<Vec<String>, I
 /// What of `prompt` an agent that takes text and images is told of in words only; for the user.
 #[must_use]
 pub fn untold(agent: &str, prompt: &[Content]) -> Option<String> {
-    let untold = prompt.iter().filter_map(|piece| match piece {
+    let untold = withheld(prompt, true)?;
+    Some(format!("{agent} takes text and images only; it was told of, but not given: {untold}"))
+}
+
+/// The same for an agent that takes text alone.
+#[must_use]
+pub fn unseen(agent: &str, prompt: &[Content]) -> Option<String> {
+    let unseen = withheld(prompt, false)?;
+    Some(format!("{agent} takes text only; it was told of, but not given: {unseen}"))
+}
+
+fn withheld(prompt: &[Content], takes_images: bool) -> Option<String> {
+    let withheld = prompt.iter().filter_map(|piece| match piece {
         Content::Audio { mime_type, .. } => Some(format!("a sound ({})", shown(mime_type))),
+        Content::Image { mime_type, .. } => {
+            (!takes_images).then(|| format!("an image ({})", shown(mime_type)))
+        }
         Content::Resource(resource) => {
             let mime_type = resource.mime_type.as_deref().unwrap_or("unknown type");
-            let is_blob = matches!(resource.body, ResourceBody::Blob(_)) && !mime_type.starts_with("image/");
-            is_blob.then(|| format!("{} ({})", shown(&resource.uri), shown(mime_type)))
+            let is_blob = matches!(resource.body, ResourceBody::Blob(_));
+            let is_taken = takes_images && mime_type.starts_with("image/");
+            (is_blob && !is_taken).then(|| format!("{} ({})", shown(&resource.uri), shown(mime_type)))
         }
-        Content::Text { .. } | Content::Image { .. } | Content::Link(_) => None,
+        Content::Text { .. } | Content::Link(_) => None,
     });
-    let untold: Vec<String> = untold.collect();
-    (!untold.is_empty()).then(|| {
-        format!("{agent} takes text and images only; it was told of, but not given: {}", untold.join(", "))
-    })
+    let withheld: Vec<String> = withheld.collect();
+    (!withheld.is_empty()).then(|| withheld.join(", "))
 }
 
 /// A client's word in a line of ours: short, and without control characters.

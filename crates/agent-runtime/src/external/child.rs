@@ -41,19 +41,42 @@ impl LineChild {
     /// # Errors
     /// The system's, when it cannot be started.
     pub fn spawn(mut command: Command) -> io::Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped());
+        Self::start(command)
+    }
+
+    /// The same, for a child that is told nothing: it has no input.
+    ///
+    /// # Errors
+    /// The system's, when it cannot be started.
+    pub fn spawn_deaf(mut command: Command) -> io::Result<Self> {
+        command.stdin(Stdio::null());
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> io::Result<Self> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut leader = Leader::spawn(&mut command)?;
         let child = leader.child_mut();
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::Error::other("the child has no pipes"));
         };
-        let (input, outgoing) = mpsc::channel(OUTGOING);
         let tail = Arc::new(Mutex::new(Tail::default()));
         let mut tasks = JoinSet::new();
-        tasks.spawn(write(stdin, outgoing));
+        let input = child.stdin.take().map(|stdin| {
+            let (input, outgoing) = mpsc::channel(OUTGOING);
+            tasks.spawn(write(stdin, outgoing));
+            input
+        });
         tasks.spawn(drain(stderr, Arc::clone(&tail)));
-        Ok(Self { leader, lines: Lines::new(stdout), input: Some(input), stderr: tail, tasks, ended: None })
+        Ok(Self { leader, lines: Lines::new(stdout), input, stderr: tail, tasks, ended: None })
+    }
+
+    /// Sends these bytes as they are.
+    pub async fn send_bytes(&self, bytes: Vec<u8>) {
+        if let Some(input) = &self.input {
+            drop(input.send(bytes).await);
+        }
     }
 
     /// Sends a line, without its end. A child that no longer reads is noticed by its own end, not here.
@@ -92,8 +115,16 @@ impl LineChild {
         read.map(|line| line.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Waits up to `grace` for the child to end by itself, then asks its group to, then kills it. `None` when it had
-    /// to be killed.
+    /// Asks the child's group to end, waits up to `grace` for the child, then kills the group.
+    pub async fn stop(&mut self, grace: Duration) {
+        if self.ended.is_none() {
+            self.leader.terminate();
+        }
+        self.end(grace).await;
+        self.leader.kill();
+    }
+
+    /// Waits up to `grace` for the child to end by itself, then kills its group. `None` when it had to be killed.
     pub async fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
         self.close_input();
         let status = match self.ended {

@@ -87,7 +87,7 @@ impl Routed<'_> {
             decision = Decision::repeated();
         }
         let mut last = last_route(&self.input.history).map(|turn| turn.route.target.clone());
-        let first = self.part(&decision, Handover::default(), &mut last).await?;
+        let first = self.part(&decision, None, &mut last).await?;
         let (decision, ended) = match first {
             Ok((end, Some(reason))) => self.hand_over(&reason, end, &mut last).await?,
             Ok((end, None)) => (decision, Ok(end)),
@@ -155,11 +155,12 @@ impl Routed<'_> {
         is_repeated(&text_of(&self.input.prompt), earlier.iter().map(String::as_str))
     }
 
-    /// One agent's part of the turn: who it is is said, then it speaks. Its end, and its wish to be relieved.
+    /// One agent's part of the turn: who it is is said, then it speaks. Its end, and its wish to be relieved. With
+    /// `brief`, it goes on with what was done in this turn, and that is why.
     async fn part(
         &mut self,
         decision: &Decision,
-        told: Handover,
+        brief: Option<&str>,
         last: &mut Option<String>,
     ) -> Result<Result<(TurnEnd, Option<String>), Trouble>, Interrupted> {
         let target = decision.target;
@@ -177,8 +178,11 @@ impl Routed<'_> {
         let agent = route.agent.to_string();
         let io = self.announce(route, last.as_deref()).await?;
         let (handover, history) = briefing(&self.input.history, target, &self.desk.routing, self.desk.fresh);
-        let Handover { brief, present, .. } = told;
-        let handover = Some(Handover { brief, present, ..handover });
+        let present = match brief {
+            Some(_) => self.done_so_far().await?,
+            None => String::new(),
+        };
+        let handover = Some(Handover { brief: brief.map(str::to_owned), present, ..handover });
         // It was said to the primary agent's model.
         let effort = self.input.effort.filter(|_| target == Target::Primary);
         let input = TurnInput { history, handover, effort, ..self.input.clone() };
@@ -206,16 +210,14 @@ impl Routed<'_> {
         last: &mut Option<String>,
     ) -> Result<(Decision, Result<TurnEnd, Trouble>), Interrupted> {
         let decision = Decision::handed_over(reason);
-        let told = Handover { brief: Some(reason.to_owned()), ..self.done_so_far().await? };
-        let relieved = self.part(&decision, told, last).await?;
+        let relieved = self.part(&decision, Some(reason), last).await?;
         match relieved {
             Ok((end, _)) => Ok((decision, Ok(together(sofar, end)))),
             Err(trouble) if trouble.answered => Ok((decision, Err(trouble))),
             Err(trouble) => {
                 self.warn(&trouble, Target::Primary).await?;
                 let decision = decision.unavailable();
-                let told = Handover { brief: Some(NOBODY.to_owned()), ..self.done_so_far().await? };
-                let ended = self.part(&decision, told, last).await?;
+                let ended = self.part(&decision, Some(NOBODY), last).await?;
                 Ok((decision, ended.map(|(end, _)| together(sofar, end))))
             }
         }
@@ -230,18 +232,18 @@ impl Routed<'_> {
     ) -> Result<(Decision, Result<TurnEnd, Trouble>), Interrupted> {
         let decision = decision.unavailable();
         self.warn(&trouble, decision.target).await?;
-        let ended = self.part(&decision, Handover::default(), last).await?;
+        let ended = self.part(&decision, None, last).await?;
         Ok((decision, ended.map(|(end, _)| end)))
     }
 
     /// What was done in this turn, for whoever goes on with it.
-    async fn done_so_far(&self) -> Result<Handover, Interrupted> {
+    async fn done_so_far(&self) -> Result<String, Interrupted> {
         self.io.settled().await?;
         let entries = self.io.or_cancelled(self.kept.of_turn(&self.input.turn)).await?;
         let done = entries.iter().filter(|entry| !matches!(entry.item, Item::User { .. }));
         let routing = &self.desk.routing;
         let speaker = format!("{} ({})", routing.primary, Target::Primary);
-        Ok(Handover { present: brick(done, &speaker, routing.brick_chars), ..Handover::default() })
+        Ok(brick(done, &speaker, routing.brick_chars))
     }
 
     /// Says who is asked, to programs; the line that people are shown when it is not who answered last comes with its

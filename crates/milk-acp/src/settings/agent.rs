@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::program::ProgramSettings;
 use super::request::RequestSettings;
 
 /// A text that is never shown. Spaces and line ends around it are not part of it.
@@ -96,6 +97,9 @@ pub struct AgentSettings {
     /// What is added to every request to its model.
     #[serde(flatten)]
     pub request: RequestSettings,
+    /// How a program that is run once a turn is run.
+    #[serde(flatten)]
+    pub program: ProgramSettings,
     /// Agents it may ask as tools, beside or instead of the root's.
     pub tools: Vec<PeerSettings>,
     /// Its own limits.
@@ -169,7 +173,7 @@ pub enum ProviderKind {
     ClaudeCli,
     /// Aider as a child process.
     AiderCli,
-    /// `milk-smolagent` as a child process.
+    /// Any program that prints its events, as a child process.
     Subprocess,
     /// Another ACP agent as a child process.
     Acp,
@@ -195,10 +199,14 @@ impl ProviderKind {
     #[must_use]
     pub fn can_answer(self) -> bool {
         match self {
-            Self::Local | Self::Bearer | Self::Anthropic | Self::Bedrock | Self::ClaudeCli | Self::Acp => {
-                true
-            }
-            Self::AiderCli | Self::Subprocess => false,
+            Self::Local
+            | Self::Bearer
+            | Self::Anthropic
+            | Self::ClaudeCli
+            | Self::AiderCli
+            | Self::Subprocess
+            | Self::Acp => true,
+            Self::Bedrock => false,
         }
     }
 

@@ -33,10 +33,12 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
         AgentSpec::Unusable { name, reason } => {
             Err(ProviderError::Misconfigured { agent: name.clone(), reason: reason.clone() })
         }
-        AgentSpec::Claude(_) | AgentSpec::Acp(_) => Err(ProviderError::Misconfigured {
-            agent: spec.program().unwrap_or_default().to_owned(),
-            reason: "it is a program of its own and no model".to_owned(),
-        }),
+        AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Subprocess(_) | AgentSpec::Aider(_) => {
+            Err(ProviderError::Misconfigured {
+                agent: spec.program().unwrap_or_default().to_owned(),
+                reason: "it is a program of its own and no model".to_owned(),
+            })
+        }
         AgentSpec::Endpoint(endpoint) => match endpoint.api {
             ApiFormat::ChatCompletions => Ok(Arc::new(OpenAiChat::new(chat_config(endpoint, clients)))),
             ApiFormat::Responses => Ok(Arc::new(OpenAiResponses::new(OpenAiResponsesConfig {

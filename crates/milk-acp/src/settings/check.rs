@@ -67,6 +67,12 @@ const AGENT: &[Key] = &[
     ("allowed_tools", Kind::Texts),
     ("add_dirs", Kind::Texts),
     ("extra_args", Kind::Texts),
+    ("action_type", Kind::Word(&["", "code", "tool_calling"])),
+    ("model_type", Kind::Text),
+    ("smolagent_tools", Kind::Texts),
+    ("authorized_imports", Kind::Texts),
+    ("max_steps", Kind::Int),
+    ("prompt_argument", Kind::Bool),
 ];
 
 const PEER: &[Key] = &[("agent", Kind::Text), ("description", Kind::Text), ("enabled", Kind::Bool)];

@@ -4,7 +4,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use agent_runtime::external::ProgramConfig;
 use agent_runtime::external::claude::ClaudeConfig;
+use agent_runtime::external::subprocess::SubprocessConfig;
 use agent_runtime::providers::detect::Detected;
 
 use super::Lookup;
@@ -34,6 +36,10 @@ pub enum AgentSpec {
     Claude(Box<ClaudeConfig>),
     /// Another agent that speaks the protocol, as a child process.
     Acp(Box<ColleagueConfig>),
+    /// Any program that prints its events.
+    Subprocess(Box<SubprocessConfig>),
+    /// Aider as a child process.
+    Aider(Box<ProgramConfig>),
     /// No model; the tools alone.
     Offline,
     /// It is configured in a way that cannot work.
@@ -52,6 +58,8 @@ impl AgentSpec {
         match self {
             Self::Claude(config) => Some(&config.name),
             Self::Acp(config) => Some(&config.name),
+            Self::Subprocess(config) => Some(&config.program.name),
+            Self::Aider(config) => Some(&config.name),
             Self::Endpoint(_) | Self::Offline | Self::Unusable { .. } => None,
         }
     }
@@ -61,6 +69,8 @@ impl AgentSpec {
         match self {
             Self::Endpoint(endpoint) => model.clone_into(&mut endpoint.model),
             Self::Claude(config) => model.clone_into(&mut config.model),
+            Self::Subprocess(config) => model.clone_into(&mut config.program.model),
+            Self::Aider(config) => model.clone_into(&mut config.model),
             Self::Acp(_) | Self::Offline | Self::Unusable { .. } => {}
         }
     }
@@ -191,12 +201,13 @@ pub fn specify(agent: &AgentSettings, lookup: Lookup<'_>) -> AgentSpec {
             external::claude(agent, lookup).map(|config| AgentSpec::Claude(Box::new(config)))
         }
         ProviderKind::Acp => external::acp(agent, lookup).map(|config| AgentSpec::Acp(Box::new(config))),
-        ProviderKind::Local
-        | ProviderKind::Bearer
-        | ProviderKind::Anthropic
-        | ProviderKind::Bedrock
-        | ProviderKind::AiderCli
-        | ProviderKind::Subprocess => {
+        ProviderKind::Subprocess => {
+            external::subprocess(agent, lookup).map(|config| AgentSpec::Subprocess(Box::new(config)))
+        }
+        ProviderKind::AiderCli => {
+            external::aider(agent, lookup).map(|config| AgentSpec::Aider(Box::new(config)))
+        }
+        ProviderKind::Local | ProviderKind::Bearer | ProviderKind::Anthropic | ProviderKind::Bedrock => {
             specify_endpoint(agent, lookup).map(|spec| AgentSpec::Endpoint(Box::new(spec)))
         }
     };
@@ -321,7 +332,12 @@ mod tests {
     fn endpoint(choice: &AgentChoice) -> &EndpointSpec {
         match &choice.spec {
             AgentSpec::Endpoint(spec) => spec,
-            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+            AgentSpec::Claude(_)
+            | AgentSpec::Acp(_)
+            | AgentSpec::Subprocess(_)
+            | AgentSpec::Aider(_)
+            | AgentSpec::Offline
+            | AgentSpec::Unusable { .. } => {
                 panic!("no endpoint: {choice:?}")
             }
         }

@@ -106,6 +106,7 @@ pub struct ConfiguredDrivers {
     store: Option<Arc<dyn SessionStore>>,
     servers: Servers,
     server_logs: Option<PathBuf>,
+    scripts: Option<PathBuf>,
     clients: HttpClients,
     found: Arc<Mutex<Option<Found>>>,
     /// With the descriptions they were built from.
@@ -134,6 +135,7 @@ impl ConfiguredDrivers {
             store: None,
             servers: Servers::default(),
             server_logs: None,
+            scripts: None,
             clients: HttpClients::default(),
             found: Arc::default(),
             providers: Arc::default(),
@@ -173,6 +175,18 @@ impl ConfiguredDrivers {
     pub fn with_server_logs(mut self, folder: Option<PathBuf>) -> Self {
         self.server_logs = folder;
         self
+    }
+
+    /// With a folder (absolute) for the scripts that agents are run by.
+    #[must_use]
+    pub fn with_scripts(mut self, folder: Option<PathBuf>) -> Self {
+        self.scripts = folder;
+        self
+    }
+
+    /// What external agents of one session share; nothing is in it yet.
+    pub(super) fn externals(&self) -> Externals {
+        Externals::with_scripts(self.scripts.clone())
     }
 
     /// Who answers in this folder, and why. Looks for running servers where that matters.
@@ -381,7 +395,7 @@ impl Drivers for ConfiguredDrivers {
             cwd: cwd.to_owned(),
             tools,
             background,
-            externals: Externals::default(),
+            externals: self.externals(),
             redactor,
         })
     }
@@ -456,9 +470,12 @@ impl SessionDrivers for ConfiguredSession {
                 Some(Arc::new(ModelClassifier::new(provider)))
             }
             // Nobody is there to ask.
-            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
-                None
-            }
+            AgentSpec::Claude(_)
+            | AgentSpec::Acp(_)
+            | AgentSpec::Subprocess(_)
+            | AgentSpec::Aider(_)
+            | AgentSpec::Offline
+            | AgentSpec::Unusable { .. } => None,
         }
     }
 }
@@ -475,10 +492,11 @@ impl ConfiguredSession {
         let redactor = self.drivers.hiding(&loaded.settings, &self.redactor);
         let maker = Maker::new(self.drivers.clone(), loaded, self.tools.clone(), redactor);
         let slot = HandoverSlot::default();
-        let (driver, agent) = if let Some(driver) = maker.program(&spec, &self.externals) {
+        let relief = wanted.may_hand_over.then(|| slot.clone());
+        let (driver, agent) = if let Some(driver) = maker.program(&spec, &self.externals, relief.clone()) {
             (driver, spec.program().unwrap_or_default().to_owned())
         } else {
-            let escalate = wanted.may_hand_over.then(|| Escalate::new(slot.clone()));
+            let escalate = relief.map(Escalate::new);
             let role = match wanted.target {
                 Target::Primary => PromptRole::Primary,
                 Target::Escalation => PromptRole::Escalation,

@@ -51,7 +51,12 @@ fn scene(config: &Value) -> Scene {
 fn endpoint(choice: &AgentChoice) -> (&str, &str) {
     match &choice.spec {
         AgentSpec::Endpoint(spec) => (&spec.name, &spec.model),
-        AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
+        AgentSpec::Claude(_)
+        | AgentSpec::Acp(_)
+        | AgentSpec::Subprocess(_)
+        | AgentSpec::Aider(_)
+        | AgentSpec::Offline
+        | AgentSpec::Unusable { .. } => {
             panic!("{choice:?}")
         }
     }

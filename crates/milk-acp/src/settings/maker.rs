@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use agent_runtime::Agent;
 use agent_runtime::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
+use agent_runtime::external::{Tagged, Told};
+use agent_runtime::handover::HandoverSlot;
 use agent_runtime::io::TurnIo;
 use agent_runtime::prompt::{PromptRole, SystemPrompt};
 use agent_runtime::provider::ProviderError;
@@ -85,9 +87,12 @@ impl Maker {
                 runner.with_learned(learned).with_price(price).summarising()
             }
             // Nobody is there to summarise.
-            AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => {
-                runner
-            }
+            AgentSpec::Claude(_)
+            | AgentSpec::Acp(_)
+            | AgentSpec::Subprocess(_)
+            | AgentSpec::Aider(_)
+            | AgentSpec::Offline
+            | AgentSpec::Unusable { .. } => runner,
         };
         let runner = match &self.redactor {
             Some(redactor) => runner.with_redaction(Arc::clone(redactor)),
@@ -97,11 +102,27 @@ impl Maker {
     }
 
     /// What runs an agent that is a program of its own, and remembers its conversations in `externals`; `None` for a model.
-    pub(super) fn program(&self, spec: &AgentSpec, externals: &Externals) -> Option<Arc<dyn TurnDriver>> {
+    /// With `relief` it may ask for the other agent.
+    pub(super) fn program(
+        &self,
+        spec: &AgentSpec,
+        externals: &Externals,
+        relief: Option<HandoverSlot>,
+    ) -> Option<Arc<dyn TurnDriver>> {
         let agent = self.loaded.settings.find(spec.program()?);
         let effective = self.loaded.settings.effective(agent, None);
         let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
-        externals.build(spec, &effective, custom, self.drivers.ids())
+        let driver = externals.build(spec, &effective, custom, self.drivers.ids())?;
+        let told = match spec {
+            AgentSpec::Acp(_) => Told::InPrompt,
+            AgentSpec::Claude(_)
+            | AgentSpec::Subprocess(_)
+            | AgentSpec::Aider(_)
+            | AgentSpec::Endpoint(_)
+            | AgentSpec::Offline
+            | AgentSpec::Unusable { .. } => Told::ByHandover,
+        };
+        Some(Arc::new(Tagged::new(driver, relief.map(|slot| (slot, told)))))
     }
 
     /// `tools` and those agents that `caller` may ask. None of them is at work already, however deep.
@@ -145,7 +166,7 @@ impl TurnDriver for Asked {
         })?;
         io.or_cancelled(self.maker.drivers.ask_window(&spec)).await?;
         // What it learns of this turn is forgotten with it, and its process ends.
-        let driver = match self.maker.program(&spec, &Externals::default()) {
+        let driver = match self.maker.program(&spec, &self.maker.drivers.externals(), None) {
             Some(driver) => driver,
             None => self.maker.model(&spec, PromptRole::Primary, None)?.0,
         };

@@ -21,6 +21,7 @@ mod maker;
 mod merge;
 mod peers;
 mod prices;
+mod program;
 mod redact;
 mod redaction;
 mod request;

@@ -50,7 +50,7 @@ mod tests {
                 {"name": "My-B"},
                 {"name": "my_b"},
                 {"name": "c", "provider": "acp"},
-                {"name": "old", "provider": "subprocess"},
+                {"name": "old", "provider": "bedrock"},
                 {"name": ""},
             ],
         });

@@ -24,7 +24,7 @@ const ROOT: [&str; 8] = [
 ];
 
 /// Members of an agent that only a trusted folder may set.
-const AGENT: [&str; 14] = [
+const AGENT: [&str; 18] = [
     "token_cmd",
     "run_cmd",
     "aws_refresh_cmd",
@@ -39,6 +39,10 @@ const AGENT: [&str; 14] = [
     "add_dirs",
     "settings",
     "extra_args",
+    "model_type",
+    "smolagent_tools",
+    "authorized_imports",
+    "prompt_argument",
 ];
 
 /// Members of an MCP server that only a trusted folder may set.

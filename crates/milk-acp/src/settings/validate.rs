@@ -89,7 +89,7 @@ mod tests {
                 {"name": "A", "provider": "bearer"},
                 {"url": "http://h", "provider": "bearer", "headers": {"Api-Key": "k"}},
                 {"name": "c", "provider": "claude-cli", "tools": [{"agent": "d"}, {}]},
-                {"name": "d", "provider": "subprocess"},
+                {"name": "d", "url": "http://h", "provider": "bedrock"},
             ],
         });
         let Value::Object(root) = document else { unreachable!() };
@@ -105,7 +105,7 @@ mod tests {
                 "`agents[1].url` is missing; give the server's base URL",
                 "`agents[1].api_key` is missing; give `api_key` or `token_cmd`",
                 "`agents[2].name` is missing; give the agent a name",
-                "`agents[3].tools[0].agent` names `d`, whose provider `subprocess` cannot be used here",
+                "`agents[3].tools[0].agent` names `d`, whose provider `bedrock` cannot be used here",
                 "`agents[3].tools[1].agent` is missing; name the agent",
             ]
         );

@@ -67,7 +67,8 @@ impl Folder {
                 self.tool_output(call, &ToolContent::Content(Content::text(text.as_str())));
                 Vec::new()
             }
-            Event::Foreground(Foreground::Idle { .. }) => self.finish(),
+            // Another agent goes on: what the one before said is whole.
+            Event::Foreground(Foreground::Idle { .. }) | Event::Routed(_) => self.finish(),
             Event::Foreground(Foreground::Running | Foreground::RequiresAction)
             | Event::Terminal(_)
             | Event::Plan(_)
@@ -77,7 +78,6 @@ impl Folder {
             | Event::Commands(_)
             | Event::Options(_)
             | Event::Title(_)
-            | Event::Routed(_)
             | Event::Warning(_)
             | Event::Notice(_)
             | Event::ReplayComplete => Vec::new(),

@@ -26,12 +26,14 @@ fn steps(items: &[Item]) -> Vec<u32> {
 
 #[test]
 fn a_message_is_finished_by_the_next_part_of_the_conversation() {
+    let route = Route { agent: "a".into(), target: "primary".to_owned(), reason: "default".to_owned() };
     for other in [
         delta("m2", "x"),
         thinking("m1", "x"),
         whole("m2", Role::Agent, ""),
         whole("u", Role::User, "stop"),
         tool("c", ToolStatus::Pending),
+        Event::Routed(route),
         Event::Foreground(Foreground::Idle { stop: Some(StopReason::EndTurn), error: None, route: None }),
     ] {
         let mut folder = Folder::new();
@@ -43,7 +45,6 @@ fn a_message_is_finished_by_the_next_part_of_the_conversation() {
 
 #[test]
 fn what_is_no_part_of_the_conversation_finishes_nothing() {
-    let route = Route { agent: "a".into(), target: "primary".to_owned(), reason: "default".to_owned() };
     let warning = Warning { category: "loop".to_owned(), consumption: false, message: "again".to_owned() };
     let notice = Notice { id: "n".into(), severity: Severity::Info, title: "note".to_owned() };
     for other in [
@@ -51,7 +52,6 @@ fn what_is_no_part_of_the_conversation_finishes_nothing() {
         Event::Commands(Vec::new()),
         Event::Options(Vec::new()),
         Event::Title(None),
-        Event::Routed(route),
         Event::Warning(warning),
         Event::Notice(notice),
         Event::PlanRemoved("p".into()),

@@ -61,11 +61,10 @@ fn tell_choice(choice: &AgentChoice, report: &mut Report) {
         AgentSpec::Endpoint(endpoint) => {
             report.find(Level::Good, "answers", &format!("{}, because {reason}", describe(endpoint)));
         }
-        AgentSpec::Claude(config) => {
-            report.find(Level::Good, "answers", &format!("{}, because {reason}", config.name));
-        }
-        AgentSpec::Acp(config) => {
-            report.find(Level::Good, "answers", &format!("{}, because {reason}", config.name));
+        spec
+        @ (AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Subprocess(_) | AgentSpec::Aider(_)) => {
+            let name = spec.program().unwrap_or_default();
+            report.find(Level::Good, "answers", &format!("{name}, because {reason}"));
         }
         AgentSpec::Unusable { name, .. } => {
             report.find(Level::Note, "answers", &format!("{name}, because {reason}"));
@@ -99,7 +98,12 @@ async fn look(spec: &AgentSpec, clients: &HttpClients, limit: Duration) -> Optio
                 Some(probe_any(&*provider, &endpoint.url, limit).await)
             }
         },
-        AgentSpec::Claude(_) | AgentSpec::Acp(_) | AgentSpec::Offline | AgentSpec::Unusable { .. } => None,
+        AgentSpec::Claude(_)
+        | AgentSpec::Acp(_)
+        | AgentSpec::Subprocess(_)
+        | AgentSpec::Aider(_)
+        | AgentSpec::Offline
+        | AgentSpec::Unusable { .. } => None,
     }
 }
 
@@ -110,6 +114,10 @@ fn tell(spec: &AgentSpec, chosen: bool, found: Option<ProbeReport>, report: &mut
         (AgentSpec::Offline, _) => {}
         (AgentSpec::Claude(config), _) => programs::tell(&config.name, &config.bin, trouble, report),
         (AgentSpec::Acp(config), _) => programs::tell(&config.name, &config.bin, trouble, report),
+        (AgentSpec::Subprocess(config), _) => {
+            programs::tell(&config.program.name, &config.program.bin, trouble, report);
+        }
+        (AgentSpec::Aider(config), _) => programs::tell(&config.name, &config.bin, trouble, report),
         (AgentSpec::Unusable { name, reason }, _) => report.find(trouble, name, reason),
         (AgentSpec::Endpoint(endpoint), None) => {
             report.find(trouble, &endpoint.name, "it could not be tried");

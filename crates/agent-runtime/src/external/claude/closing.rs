@@ -6,11 +6,12 @@ use session_model::{ContextUsage, Event, Spent, TokenUsage};
 use tokio::time::{Instant, timeout_at};
 
 use super::line::{self, End, Told};
-use super::outcome::{self, Failure, Verdict};
+use super::outcome::{self, Verdict};
 use super::run::{Ended, Run};
 use crate::agent::reply::message;
 use crate::driver::{TurnEnd, TurnError};
 use crate::external::child::LineChild;
+use crate::external::failure::Failure;
 use crate::io::Interrupted;
 
 /// How long the program may take to stop by itself when the turn is cancelled; less than the turn's own grace.

@@ -7,8 +7,8 @@
 
 mod argv;
 mod asks;
-mod brief;
 mod closing;
+mod files;
 mod line;
 mod outcome;
 mod question;

@@ -6,13 +6,7 @@ use std::process::ExitStatus;
 use session_model::StopReason;
 
 use super::line::End;
-
-/// Why a run failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) code: &'static str,
-    pub(super) reason: String,
-}
+use crate::external::failure::{self, Failure, bounded, ending, without_warnings};
 
 /// What came of a run that says how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,27 +56,7 @@ pub(super) fn unexpected(status: Option<ExitStatus>, said: &str) -> Failure {
         let Failure { code, reason } = explain(&said);
         return Failure { code, reason: format!("{reason} ({})", ending(status)) };
     }
-    Failure {
-        code: "external_exited",
-        reason: format!("it ended without an answer or a word ({})", ending(status)),
-    }
-}
-
-fn ending(status: Option<ExitStatus>) -> String {
-    match status {
-        None => "it closed its output and had to be killed".to_owned(),
-        Some(status) => status.to_string(),
-    }
-}
-
-/// Lines that are no reason for anything.
-fn without_warnings(said: &str) -> String {
-    let noise = |line: &&str| {
-        let lower = line.to_lowercase();
-        !(line.trim().is_empty() || lower.contains("warning:") || lower.contains("deprecationwarning"))
-    };
-    let lines: Vec<&str> = said.lines().filter(noise).collect();
-    lines.join("\n")
+    failure::unexpected(status, "")
 }
 
 fn explain(said: &str) -> Failure {
@@ -101,29 +75,13 @@ fn explain(said: &str) -> Failure {
 
 /// A program that could not be started.
 pub(super) fn unstartable(bin: &str, error: &io::Error) -> Failure {
-    let code = "external_missing";
-    if error.kind() == io::ErrorKind::NotFound {
-        let reason = format!(
-            "cannot start `{bin}`: there is no such program; install Claude Code \
-             (`npm install -g @anthropic-ai/claude-code`) or set the agent's `bin`"
-        );
-        return Failure { code, reason };
-    }
-    Failure { code, reason: format!("cannot start `{bin}`: {error}") }
+    const REMEDY: &str =
+        "install Claude Code (`npm install -g @anthropic-ai/claude-code`) or set the agent's `bin`";
+    failure::unstartable(bin, error, REMEDY)
 }
 
 fn one_line(text: &str) -> String {
     crate::tools::text::one_line(text, 200)
-}
-
-fn bounded(text: &str) -> String {
-    const CHARS: usize = 2_000;
-    let text = text.trim();
-    if text.chars().count() <= CHARS {
-        text.to_owned()
-    } else {
-        text.chars().take(CHARS).chain(['…']).collect()
-    }
 }
 
 #[cfg(test)]

@@ -11,13 +11,15 @@ use tokio::time::{Instant, timeout_at};
 use super::ClaudeCli;
 use super::argv::{self, Places, Start};
 use super::asks::{self, Settled};
-use super::brief::{self, Files};
+use super::files::Files;
 use super::line::{self, Asked, Assistant, End, Told};
-use super::outcome::{self, Failure};
+use super::outcome;
 use super::table::Table;
 use crate::agent::reply::{Voice, notice};
 use crate::driver::{Permissions, TurnEnd, TurnError, TurnInput};
+use crate::external::brief::{self, Told as Past};
 use crate::external::child::LineChild;
+use crate::external::failure::Failure;
 use crate::io::Interrupted;
 use crate::waits::Waits;
 
@@ -99,8 +101,9 @@ impl<'a> Run<'a> {
 
     /// Runs the program; `told` is what it is to know of the conversation.
     pub(super) async fn run(mut self, start: &Start, told: &str) -> Result<Ended, TurnError> {
-        let words =
-            brief::words(self.agent.config.instructions.as_deref(), told, matches!(start, Start::Resume(_)));
+        let relief = self.input.handover.as_ref().and_then(|handover| handover.relief.as_deref());
+        let told = Past { text: told, resumed: matches!(start, Start::Resume(_)) };
+        let words = brief::words(self.agent.config.instructions.as_deref(), relief, &told);
         let files = Files::write(&words, &self.agent.config.settings).map_err(|error| {
             self.agent.failed("external_failed", format!("cannot write what it is told: {error}"))
         })?;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Ten turns through milk against a real model server with a window that milk is told is larger: the
 # server refuses, milk makes room and goes on. One turn is cancelled, and another process goes on with the session.
+# A model as small as this one may not come to an end by itself, so that an answer has at most 400 tokens.
 # Usage: long_conversation.sh MILK [DIR for the server] [PORT] [SECONDS a turn may take] [WINDOW in tokens]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,6 +24,6 @@ printf 'The parser reads the header first.\n' > "$work/project/notes.txt"
 export HOME="$work/home" MILK_HOME="$work/home/.milk"
 cat > "$MILK_HOME/config.json" <<C
 {"agents": [{"name": "llama", "url": "http://127.0.0.1:$port", "context_window_tokens": 65536, "system_prompt_tier": "minimal",
-  "limits": {"included_tools": ["read_file", "grep"]}}]}
+  "max_tokens": 400, "limits": {"included_tools": ["read_file", "grep"]}}]}
 C
 timeout $((patience * 12 + 120)) python3 "$here/long_conversation.py" "$milk" "$work/project" "$patience" "$window"

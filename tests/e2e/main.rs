@@ -21,6 +21,7 @@ mod prompt;
 mod questions;
 mod reload;
 mod routing;
+mod servers;
 mod sessions;
 mod terminals;
 mod thought_level;

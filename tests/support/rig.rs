@@ -124,6 +124,13 @@ impl Rig {
         Self::of(model, drivers, Arc::new(MemoryStore::new()), Arc::default())
     }
 
+    /// Another such server that shares nothing with this one but its store.
+    #[must_use]
+    pub fn served_next(&self, drivers: Arc<dyn Drivers>) -> Self {
+        let model = Arc::new(Scripted::new(Vec::new()));
+        Self::of(model, drivers, Arc::clone(&self.store), Arc::clone(&self.ids))
+    }
+
     fn of(
         model: Arc<Scripted>,
         drivers: Arc<dyn Drivers>,

@@ -52,6 +52,8 @@ pub enum Ruling {
 pub enum Denial {
     /// The user said no, or gave no consent.
     User,
+    /// The user dismissed the question about a call before it.
+    Dismissed,
     /// A rule of the configuration refuses it; the rule.
     Rule(String),
     /// It asks a machine that is not public, and no rule names it; the host.
@@ -67,6 +69,9 @@ impl fmt::Display for Denial {
         match self {
             Self::User => f.write_str(
                 "the user denied this call; do not repeat it, go on without it or ask what to do instead",
+            ),
+            Self::Dismissed => f.write_str(
+                "not run: the user dismissed the question about a call before this one; ask what to do instead",
             ),
             Self::Rule(rule) => write!(
                 f,
@@ -93,6 +98,7 @@ impl Denial {
     pub fn for_user(&self) -> String {
         match self {
             Self::User => "you said no".to_owned(),
+            Self::Dismissed => "you dismissed the question before it".to_owned(),
             Self::Rule(rule) => format!("the rule `{rule}` denies it"),
             Self::Closed(host) => {
                 format!("{host} is this machine or one of a private network, and no rule names it")

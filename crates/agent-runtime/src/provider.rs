@@ -74,6 +74,9 @@ pub enum ModelMessage {
         calls: Vec<ModelCall>,
         /// What the same provider wants back unread, in order (see [`ModelDelta::Kept`]).
         kept: Vec<Value>,
+        /// The reasoning before it, in words, in a turn that used tools. Most servers do not want it back; a provider
+        /// sends it only to those that do, so that it counts for no size.
+        reasoning: String,
     },
     /// The result of one call.
     ToolResult {
@@ -90,7 +93,7 @@ impl ModelMessage {
     /// The model's own words and calls, without anything its provider wants back.
     #[must_use]
     pub fn assistant(text: impl Into<String>, calls: Vec<ModelCall>) -> Self {
-        Self::Assistant { text: text.into(), calls, kept: Vec::new() }
+        Self::Assistant { text: text.into(), calls, kept: Vec::new(), reasoning: String::new() }
     }
 }
 
@@ -125,6 +128,9 @@ pub enum ModelDelta {
     Thought(String),
     /// A call, complete. Never sent for a call that was cut off.
     Call(ModelCall),
+    /// A call that the output limit cut off, as far as it came: nobody can tell what it was to be, so that it must not
+    /// run.
+    CutCall(ModelCall),
     /// Something of the answer that its provider has to be given back as it is while the turn goes on (signed or
     /// encrypted reasoning). It means nothing to anyone else, and a later turn can do without it.
     Kept(Value),
@@ -139,7 +145,7 @@ pub enum ModelDelta {
 pub enum FinishReason {
     /// It was said, or calls are to be run.
     Stop,
-    /// The output limit; calls cut off by it were not delivered.
+    /// The output limit.
     Length,
     /// The model or its server refused.
     Refusal,

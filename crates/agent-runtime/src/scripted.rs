@@ -40,6 +40,13 @@ pub enum Line {
         /// Its arguments.
         arguments: String,
     },
+    /// Calls a tool; the output limit cuts the arguments off.
+    UseCut {
+        /// The tool.
+        tool: String,
+        /// As far as they came.
+        arguments: String,
+    },
     /// Gives something that it wants back unread.
     Keep(Value),
     /// Reports tokens.
@@ -68,6 +75,11 @@ impl Line {
     #[must_use]
     pub fn pieces(pieces: &[&str]) -> Self {
         Self::Say(pieces.iter().map(|&piece| piece.to_owned()).collect())
+    }
+
+    /// Calls a tool; the output limit cuts the arguments off.
+    pub fn call_cut(tool: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self::UseCut { tool: tool.into(), arguments: arguments.into() }
     }
 
     /// Thinks aloud.
@@ -277,8 +289,9 @@ impl Playback {
                 None => self.end(Some(FinishReason::Stop)),
                 Some(Line::Say(pieces)) => self.ready.extend(pieces.into_iter().map(ModelDelta::Text)),
                 Some(Line::Think(text)) => self.ready.push_back(ModelDelta::Thought(text)),
-                Some(Line::Use { tool, args }) => self.call(tool, args.to_string()),
-                Some(Line::UseRaw { tool, arguments }) => self.call(tool, arguments),
+                Some(Line::Use { tool, args }) => self.call(tool, args.to_string(), ModelDelta::Call),
+                Some(Line::UseRaw { tool, arguments }) => self.call(tool, arguments, ModelDelta::Call),
+                Some(Line::UseCut { tool, arguments }) => self.call(tool, arguments, ModelDelta::CutCall),
                 Some(Line::Keep(value)) => self.ready.push_back(ModelDelta::Kept(value)),
                 Some(Line::Usage(usage)) => self.ready.push_back(ModelDelta::Usage(usage)),
                 Some(Line::Wait(latch)) => latch.pass().await,
@@ -295,10 +308,10 @@ impl Playback {
     }
 
     /// Ids repeat in every answer, as those of many local servers do: nothing may rely on them.
-    fn call(&mut self, name: String, arguments: String) {
+    fn call(&mut self, name: String, arguments: String, said: fn(ModelCall) -> ModelDelta) {
         let id = format!("call_{}", self.calls);
         self.calls += 1;
-        self.ready.push_back(ModelDelta::Call(ModelCall { id, name, arguments }));
+        self.ready.push_back(said(ModelCall { id, name, arguments }));
     }
 
     fn end(&mut self, reason: Option<FinishReason>) {

@@ -42,7 +42,7 @@ pub enum Item {
         /// The text.
         text: String,
     },
-    /// Reasoning of the agent; never sent back to a model.
+    /// Reasoning of the agent; sent back only to servers that demand it.
     Thought {
         /// Its id, as the client was told.
         id: MessageId,

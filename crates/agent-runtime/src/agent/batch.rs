@@ -13,8 +13,8 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 use session_model::source::IdKind;
 use session_model::{
-    Ask, Content, Event, Grant, Severity, TokenUsage, ToolCallId, ToolCallUpdate, ToolContent, ToolKind,
-    ToolStatus,
+    Answer, Ask, Content, Event, Grant, Severity, TokenUsage, ToolCallId, ToolCallUpdate, ToolContent,
+    ToolKind, ToolStatus,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -61,6 +61,8 @@ pub(super) struct Batch<'a> {
     granted: Vec<Grant>,
     causes: Vec<String>,
     usage: Option<TokenUsage>,
+    /// The user dismissed a question: those after it are not asked, and what they are about is not run.
+    is_dismissed: bool,
 }
 
 /// What ended a call.
@@ -75,6 +77,10 @@ enum Ended {
 /// What the model is told of a call that its user ended.
 const CANCELLED_ALONE: &str = "the user cancelled this call while it ran; what it did before may have had effects. Do \
                                not repeat it; go on without it or ask what to do instead";
+
+/// What the model is told of a call that it did not come to the end of.
+const CUT_OFF: &str = "your answer reached the output limit in the middle of this call, so it was not run; make it again \
+                       in smaller pieces (a long file: its beginning first, then more with edits)";
 
 /// One call before it is planned.
 struct Received {
@@ -142,6 +148,7 @@ impl<'a> Batch<'a> {
             granted: Vec::new(),
             causes: Vec::new(),
             usage: None,
+            is_dismissed: false,
         }
     }
 
@@ -150,8 +157,11 @@ impl<'a> Batch<'a> {
         Self { causes, ..self }
     }
 
-    pub(super) async fn run(mut self, calls: Vec<ModelCall>) -> Result<Done, TurnError> {
-        let mut calls: VecDeque<_> = calls.into_iter().map(|call| self.receive(call)).collect();
+    /// Runs `calls`, and has the model know that those in `cut` were not run.
+    pub(super) async fn run(mut self, calls: Vec<ModelCall>, cut: Vec<ModelCall>) -> Result<Done, TurnError> {
+        let cut =
+            cut.into_iter().map(|call| Received { usable: Err(CUT_OFF.to_owned()), ..self.receive(call) });
+        let mut calls: VecDeque<_> = calls.into_iter().map(|call| self.receive(call)).chain(cut).collect();
         let mut done = Vec::with_capacity(calls.len());
         let mut over = false;
         while !calls.is_empty() {
@@ -298,11 +308,13 @@ impl<'a> Batch<'a> {
         };
         let ask = match gate::decide(&subject, &ready.plan.approval, &self.permissions) {
             Verdict::Allowed => return Ok(()),
+            Verdict::Ask(_) if self.is_dismissed => return self.deny(call, &Denial::Dismissed).await,
             Verdict::Ask(ask) => ask.into_owned(),
             Verdict::Denied(denial) => return self.deny(call, &denial).await,
         };
         let question = gate::question(&name, &call.row, &ask);
         let answer = self.waits.ask(Ask::Permission(Box::new(question.clone()))).await?;
+        self.is_dismissed |= answer == Answer::Cancelled;
         match gate::ruling(&question, &answer) {
             Ruling::Once => Ok(()),
             Ruling::Always => self.grant(&name, &ask).await,

@@ -5,6 +5,7 @@ use serde_json::Value;
 use session_model::source::{IdKind, Ids};
 use session_model::{Content, Event, MessageId, Notice, Role, Severity, TokenUsage};
 
+use crate::context;
 use crate::driver::TurnError;
 use crate::provider::{
     FinishReason, ModelCall, ModelDelta, ModelRequest, ModelStream, Provider, ProviderError,
@@ -17,10 +18,25 @@ pub(super) struct Reply {
     pub(super) text: String,
     pub(super) reasoning: String,
     pub(super) calls: Vec<ModelCall>,
+    /// What the output limit cut off.
+    pub(super) cut: Vec<ModelCall>,
     /// What the provider wants back.
     pub(super) kept: Vec<Value>,
     pub(super) finish: FinishReason,
     pub(super) usage: Option<TokenUsage>,
+}
+
+impl Reply {
+    /// Whether there is anything to call, or was to be.
+    pub(super) fn has_calls(&self) -> bool {
+        !(self.calls.is_empty() && self.cut.is_empty())
+    }
+
+    /// Whether it was cut off. Some servers call an answer whole whose last call stops in the middle of its arguments.
+    pub(super) fn is_cut(&self) -> bool {
+        let stops = |call: &ModelCall| context::stops_early(&call.arguments);
+        self.finish == FinishReason::Length || !self.cut.is_empty() || self.calls.iter().any(stops)
+    }
 }
 
 /// What became of a request that failed.
@@ -49,13 +65,14 @@ impl Listener<'_> {
             said: Voice::new(Role::Agent),
             thought: Voice::new(Role::Thought),
             calls: Vec::new(),
+            cut: Vec::new(),
             kept: Vec::new(),
             usage: None,
         };
         match self.collect(request, &mut parts).await {
             Ok(finish) => {
-                let Parts { said, thought, calls, kept, usage } = parts;
-                Ok(Reply { text: said.text, reasoning: thought.text, calls, kept, finish, usage })
+                let Parts { said, thought, calls, cut, kept, usage } = parts;
+                Ok(Reply { text: said.text, reasoning: thought.text, calls, cut, kept, finish, usage })
             }
             Err(error) => {
                 let silent = parts.said.id.is_none() && parts.thought.id.is_none() && parts.calls.is_empty();
@@ -80,6 +97,7 @@ impl Listener<'_> {
                     }
                 }
                 Some(ModelDelta::Call(call)) => parts.calls.push(call),
+                Some(ModelDelta::CutCall(call)) => parts.cut.push(call),
                 Some(ModelDelta::Kept(value)) => parts.kept.push(value),
                 Some(ModelDelta::Usage(tokens)) => parts.usage = Some(tokens),
                 Some(ModelDelta::Finish(reason)) => return Ok(reason),
@@ -118,6 +136,7 @@ struct Parts {
     said: Voice,
     thought: Voice,
     calls: Vec<ModelCall>,
+    cut: Vec<ModelCall>,
     kept: Vec<Value>,
     usage: Option<TokenUsage>,
 }

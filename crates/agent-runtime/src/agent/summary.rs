@@ -81,7 +81,7 @@ impl Heard {
                 ModelDelta::Thought(piece) => self.thought += piece.len(),
                 ModelDelta::Usage(tokens) => self.usage = Some(tokens),
                 ModelDelta::Finish(_) => return Ok(()),
-                ModelDelta::Call(_) | ModelDelta::Kept(_) => {}
+                ModelDelta::Call(_) | ModelDelta::CutCall(_) | ModelDelta::Kept(_) => {}
             }
             if self.is_enough() {
                 return Ok(());

@@ -21,7 +21,7 @@ use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, To
 use crate::tools::ToolRegistry;
 use crate::waits::Waits;
 
-/// How many answers in a row may be cut off behind a whole call before the turn ends.
+/// How many answers in a row may be cut off behind or within a call before the turn ends.
 const MAX_CUT_ANSWERS: usize = 2;
 
 const CUT_ANSWER: &str = "[note: your answer reached the output limit after these calls; whatever followed was lost \
@@ -170,18 +170,26 @@ impl<'a> Turn<'a> {
                 self.conclude(&reply, "The model refused to answer.").await?;
                 return Ok(Some(StopReason::Refusal));
             }
-            FinishReason::Length if reply.calls.is_empty() || self.cut_answers == MAX_CUT_ANSWERS => {
+            FinishReason::Length if !reply.has_calls() => {
                 let notice = "The model reached its output limit before it said anything.";
                 self.conclude(&reply, notice).await?;
                 return Ok(Some(StopReason::MaxTokens));
             }
-            FinishReason::Stop if reply.calls.is_empty() => {
+            FinishReason::Stop if !reply.has_calls() => {
                 let notice = "The turn finished without a text reply.";
                 self.conclude(&reply, notice).await?;
                 return Ok(Some(StopReason::EndTurn));
             }
-            FinishReason::Stop => self.cut_answers = 0,
-            FinishReason::Length => self.cut_answers += 1,
+            FinishReason::Stop | FinishReason::Length => {}
+        }
+        if !reply.is_cut() {
+            self.cut_answers = 0;
+        } else if self.cut_answers == MAX_CUT_ANSWERS {
+            self.conclude(&reply, "The model reached its output limit again and again within its calls.")
+                .await?;
+            return Ok(Some(StopReason::MaxTokens));
+        } else {
+            self.cut_answers += 1;
         }
         let repetition = self.repeats.observe(&reply.calls);
         if let Repetition::End(times) = repetition {
@@ -189,11 +197,11 @@ impl<'a> Turn<'a> {
             self.say(self.digest.under(&why)).await?;
             return Ok(Some(StopReason::MaxTurnRequests));
         }
-        let cut = reply.finish == FinishReason::Length;
+        let cut = reply.finish == FinishReason::Length && reply.cut.is_empty();
         let batch = Batch::new((self.agent, &self.registry), &self.input, &self.waits, step);
-        let done = batch.knowing(std::mem::take(&mut self.causes)).run(reply.calls).await?;
+        let done = batch.knowing(std::mem::take(&mut self.causes)).run(reply.calls, reply.cut).await?;
         let over = done.over;
-        self.remember(reply.text, reply.kept, done, hints(repetition, cut));
+        self.remember((reply.text, reply.reasoning, reply.kept), done, hints(repetition, cut));
         Ok(over.then_some(StopReason::EndTurn))
     }
 
@@ -208,14 +216,15 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn remember(&mut self, text: String, kept: Vec<Value>, done: Done, hints: Vec<String>) {
+    fn remember(&mut self, said: (String, String, Vec<Value>), done: Done, hints: Vec<String>) {
+        let (text, reasoning, kept) = said;
         self.input.permissions.grants.extend(done.grants);
         if let Some(usage) = done.usage {
             self.usage.get_or_insert_default().add(usage);
         }
         self.causes = done.causes;
         let calls = done.calls.iter().map(|(call, _)| call.clone()).collect();
-        self.messages.push(ModelMessage::Assistant { text, calls, kept });
+        self.messages.push(ModelMessage::Assistant { text, calls, kept, reasoning });
         for (call, output) in done.calls {
             self.digest.add(&call, &output);
             self.messages.push(ModelMessage::ToolResult { call_id: call.id, name: call.name, output });

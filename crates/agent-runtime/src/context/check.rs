@@ -30,7 +30,7 @@ pub fn check(messages: &[ModelMessage]) -> Result<(), String> {
                 }
                 Next::Assistant
             }
-            (ModelMessage::Assistant { text, calls, kept: _ }, Next::Assistant) => {
+            (ModelMessage::Assistant { text, calls, kept: _, reasoning: _ }, Next::Assistant) => {
                 assistant(at, text, calls, &mut ids)?;
                 if calls.is_empty() { Next::User } else { Next::Results(calls) }
             }

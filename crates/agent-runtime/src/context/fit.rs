@@ -157,6 +157,7 @@ fn total(turns: &[Vec<ModelMessage>]) -> usize {
 /// A turn call by call; `shows` says whether the output of the call of that place in the turn is sent.
 fn worded(turn: &PastTurn, shows: impl Fn(usize) -> bool) -> Vec<ModelMessage> {
     let mut messages = vec![ModelMessage::User(turn.user.clone())];
+    let uses_tools = turn.calls().next().is_some();
     let mut place = 0;
     for step in &turn.steps {
         let first = place;
@@ -168,7 +169,10 @@ fn worded(turn: &PastTurn, shows: impl Fn(usize) -> bool) -> Vec<ModelMessage> {
             call
         };
         let calls = step.calls.iter().enumerate().map(call).collect();
-        messages.push(ModelMessage::assistant(step.text.clone(), calls));
+        // The same as while the turn ran, or no server would find it in its cache.
+        let reasoning = if uses_tools { step.reasoning.clone() } else { String::new() };
+        let (text, kept) = (step.text.clone(), Vec::new());
+        messages.push(ModelMessage::Assistant { text, calls, kept, reasoning });
         for PastCall { call, output, .. } in &step.calls {
             let output = if shows(place) { output.clone() } else { CLEARED.to_owned() };
             let (call_id, name) = (call.id.clone(), call.name.clone());

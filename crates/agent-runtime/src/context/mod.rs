@@ -2,7 +2,7 @@
 //!
 //! Pure. What it makes starts with the user, alternates, and answers every call exactly once; [`check`] says so
 //! of any list of messages. The same entries always make the same messages, so that a server's prompt cache
-//! hits. Reasoning and remarks are never sent. It knows no tokenizer: sizes are bytes of text,
+//! hits. Remarks are never sent; reasoning goes along for the few servers that want it back. It knows no tokenizer: sizes are bytes of text,
 //! and a table says about how many tokens that is.
 
 mod check;
@@ -132,8 +132,19 @@ pub fn arguments(raw: &str) -> Result<Map<String, Value>, String> {
         Ok(Value::Array(_) | Value::Bool(_) | Value::Number(_)) => {
             Err("invalid arguments: a JSON object is needed".to_owned())
         }
+        Err(error) if error.is_eof() => Err(format!(
+            "invalid arguments: not valid JSON, they stop in the middle ({error}); nothing was run; send the whole call \
+             again, in smaller pieces if it is long"
+        )),
         Err(error) => Err(format!("invalid arguments: not valid JSON ({error}); nothing was run")),
     }
+}
+
+/// Whether the arguments of a call stop in the middle.
+#[must_use]
+pub fn stops_early(raw: &str) -> bool {
+    let text = raw.trim();
+    !text.is_empty() && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
 }
 
 /// `name` as a strict server accepts it.
@@ -181,7 +192,7 @@ pub fn total_size(messages: &[ModelMessage]) -> usize {
 fn size(message: &ModelMessage) -> usize {
     match message {
         ModelMessage::User(content) => content_size(content),
-        ModelMessage::Assistant { text, calls, kept } => {
+        ModelMessage::Assistant { text, calls, kept, reasoning: _ } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.len());
             text.len() + calls.sum::<usize>() + kept.iter().map(json_size).sum::<usize>()
         }

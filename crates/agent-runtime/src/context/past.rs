@@ -23,6 +23,7 @@ pub(super) struct PastTurn {
 /// One answer of the model: what it said, then what it called.
 #[derive(Debug, Default)]
 pub(super) struct PastStep {
+    pub(super) reasoning: String,
     pub(super) text: String,
     pub(super) calls: Vec<PastCall>,
 }
@@ -72,7 +73,8 @@ impl Draft<'_> {
                 Item::User { content, .. } => user.get_or_insert_default().extend(content.iter().cloned()),
                 Item::Agent { id, text, .. } => steps.say(id, text),
                 Item::Tool { step, call } => steps.call(*step, past_call(call, ids)),
-                Item::Thought { .. } | Item::Compaction { .. } => {}
+                Item::Thought { text, .. } => steps.thoughts.push_str(text),
+                Item::Compaction { .. } => {}
                 Item::Remark { .. } => remarked = true,
                 Item::TurnEnd { stop, .. } => end = Some(*stop),
             }
@@ -102,6 +104,8 @@ struct Steps {
     calling: Option<u32>,
     /// The message that spoke last.
     speaking: Option<MessageId>,
+    /// Reasoning before what is said or called next.
+    thoughts: String,
 }
 
 impl Steps {
@@ -119,8 +123,9 @@ impl Steps {
                 }
                 last.text.push_str(text);
             }
-            Some(_) | None => self.list.push(PastStep { text: text.to_owned(), calls: Vec::new() }),
+            Some(_) | None => self.list.push(PastStep { text: text.to_owned(), ..PastStep::default() }),
         }
+        self.reasoned();
         self.calling = None;
     }
 
@@ -135,8 +140,18 @@ impl Steps {
         }
         self.calling = Some(step);
         self.speaking = None;
+        self.reasoned();
         if let Some(last) = self.list.last_mut() {
             last.calls.push(call);
+        }
+    }
+}
+
+impl Steps {
+    /// The newest step is what the reasoning led to.
+    fn reasoned(&mut self) {
+        if let Some(last) = self.list.last_mut() {
+            last.reasoning.push_str(&std::mem::take(&mut self.thoughts));
         }
     }
 }

@@ -53,7 +53,7 @@ fn sent(history: &[Entry], budget: usize) -> String {
 fn line(message: &ModelMessage) -> String {
     match message {
         ModelMessage::User(content) => format!("user: {}", session_model::text_of(content)),
-        ModelMessage::Assistant { text, calls, kept: _ } => {
+        ModelMessage::Assistant { text, calls, kept: _, reasoning: _ } => {
             let calls: Vec<_> =
                 calls.iter().map(|call| format!(" {}={}({})", call.id, call.name, call.arguments)).collect();
             format!("model: {text}{}", calls.concat())

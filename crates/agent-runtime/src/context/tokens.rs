@@ -119,7 +119,7 @@ impl Family {
     fn of_message(self, message: &ModelMessage) -> u64 {
         match message {
             ModelMessage::User(content) => content.iter().map(|piece| self.of_content(piece)).sum(),
-            ModelMessage::Assistant { text, calls, kept } => {
+            ModelMessage::Assistant { text, calls, kept, reasoning: _ } => {
                 let calls = calls.iter().map(|call| self.tokens(&call.name) + self.tokens(&call.arguments));
                 let kept = kept.iter().map(|value| self.tokens(&value.to_string()));
                 self.tokens(text) + calls.sum::<u64>() + kept.sum::<u64>()

@@ -226,6 +226,6 @@ fn refusal(denial: &Denial) -> String {
             "it works without asking, and you could not be asked whether it may: {cause}; allow it with \
              `permissions.allow`, or use `/skip-permissions on`"
         ),
-        Denial::Closed(_) | Denial::User => denial.to_string(),
+        Denial::Closed(_) | Denial::User | Denial::Dismissed => denial.to_string(),
     }
 }

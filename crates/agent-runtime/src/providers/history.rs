@@ -31,7 +31,7 @@ pub(super) enum Said<'a> {
     /// The user's words; never blank.
     User(Vec<Part<'a>>),
     /// The model's; results of its calls follow, one each and in order.
-    Model { text: Cow<'a, str>, calls: Vec<Call<'a>>, kept: &'a [Value] },
+    Model { text: Cow<'a, str>, calls: Vec<Call<'a>>, kept: &'a [Value], reasoning: &'a str },
     /// What came of a call.
     Result { id: String, output: &'a str },
 }
@@ -66,14 +66,14 @@ impl<'a> History<'a> {
         while let Some(message) = rest.next() {
             match message {
                 ModelMessage::User(content) => self.add_user(parts_of(content, self.can.images)),
-                ModelMessage::Assistant { text, calls, kept } => {
+                ModelMessage::Assistant { text, calls, kept, reasoning } => {
                     let mut results = VecDeque::new();
                     while let Some(ModelMessage::ToolResult { call_id, output, .. }) = rest.peek() {
                         results.push_back((call_id.as_str(), output.as_str()));
                         rest.next();
                     }
                     if !(text.trim().is_empty() && calls.is_empty()) {
-                        self.add_model(text, calls, kept, results);
+                        self.add_model(text, calls, (kept, reasoning), results);
                     }
                 }
                 ModelMessage::ToolResult { call_id, name, .. } => {
@@ -102,7 +102,7 @@ impl<'a> History<'a> {
         &mut self,
         text: &'a str,
         calls: &'a [ModelCall],
-        kept: &'a [Value],
+        beside: (&'a [Value], &'a str),
         results: VecDeque<(&'a str, &'a str)>,
     ) {
         if self.said.is_empty() {
@@ -115,22 +115,25 @@ impl<'a> History<'a> {
         let first = self.calls + 1;
         self.calls += calls.len();
         let numbered = calls.iter().zip(first..).map(|(call, number)| numbered(call, number)).collect();
-        self.add_said(Cow::Borrowed(text), numbered, kept);
+        self.add_said(Cow::Borrowed(text), numbered, beside);
         let answers = answers(calls, results).zip(first..);
         self.said.extend(answers.map(|(output, number)| Said::Result { id: id_of(number), output }));
     }
 
     /// Adds what the model said, to its last message where no result stands between.
-    fn add_said(&mut self, added: Cow<'a, str>, new: Vec<Call<'a>>, new_kept: &'a [Value]) {
-        if let Some(Said::Model { text, calls, kept }) = self.said.last_mut()
+    fn add_said(&mut self, added: Cow<'a, str>, new: Vec<Call<'a>>, beside: (&'a [Value], &'a str)) {
+        let (new_kept, new_reasoning) = beside;
+        if let Some(Said::Model { text, calls, kept, reasoning }) = self.said.last_mut()
             && calls.is_empty()
         {
             let joint = if text.is_empty() || added.is_empty() { "" } else { "\n\n" };
             *text = format!("{text}{joint}{added}").into();
             *calls = new;
             *kept = new_kept;
+            *reasoning = new_reasoning;
         } else {
-            self.said.push(Said::Model { text: added, calls: new, kept: new_kept });
+            let (kept, reasoning) = beside;
+            self.said.push(Said::Model { text: added, calls: new, kept, reasoning });
         }
     }
 
@@ -139,7 +142,7 @@ impl<'a> History<'a> {
         let told = calls.iter().map(|call| format!("(called {} with {})", call.name, call.arguments));
         let said: Vec<String> =
             Some(text.to_owned()).into_iter().filter(|text| !text.is_empty()).chain(told).collect();
-        self.add_said(said.join("\n").into(), Vec::new(), &[]);
+        self.add_said(said.join("\n").into(), Vec::new(), (&[], ""));
         for (call, output) in calls.iter().zip(answers(calls, results)) {
             self.add_user(vec![Part::text(format!("(result of {}) {output}", call.name))]);
         }

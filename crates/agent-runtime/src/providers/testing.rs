@@ -58,6 +58,7 @@ pub(super) fn meaning<A: Answer>(new: impl Fn() -> A, stream: &str) -> String {
             ModelDelta::Thought(text) => writeln!(told, "thought {text:?}"),
             ModelDelta::Kept(kept) => writeln!(told, "kept {kept}"),
             ModelDelta::Call(call) => writeln!(told, "{} {} {}", call.id, call.name, call.arguments),
+            ModelDelta::CutCall(call) => writeln!(told, "cut {} {}", call.name, call.arguments),
             ModelDelta::Usage(usage) => {
                 writeln!(told, "usage {}+{} {} {}", usage.input, usage.cached, usage.output, usage.thought)
             }

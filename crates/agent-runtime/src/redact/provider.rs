@@ -49,13 +49,14 @@ impl Redacting {
             ModelMessage::User(content) => {
                 ModelMessage::User(content.into_iter().map(|content| self.content(content)).collect())
             }
-            ModelMessage::Assistant { text, calls, kept } => ModelMessage::Assistant {
+            ModelMessage::Assistant { text, calls, kept, reasoning } => ModelMessage::Assistant {
                 text: self.hide(text),
                 calls: calls
                     .into_iter()
                     .map(|call| ModelCall { arguments: self.hide_json(call.arguments), ..call })
                     .collect(),
                 kept,
+                reasoning: self.hide(reasoning),
             },
             ModelMessage::ToolResult { call_id, name, output } => {
                 ModelMessage::ToolResult { call_id, name, output: self.hide_json(output) }

@@ -134,6 +134,32 @@ async fn a_denial_is_told_to_the_model_and_the_turn_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_dismissed_keeps_the_later_calls_from_being_asked_about_and_run() {
+    let call = |tool: &str, n: u32| Line::call(tool, json!({ "n": n }));
+    let diary = Diary::default();
+    let rig = Rig::new(vec![
+        vec![call("edit", 1), call("edit", 2), call("free", 3), call("edit", 4)],
+        vec![call("edit", 5)],
+        vec![Line::say("ok")],
+    ])
+    .tool(Fake::new("free", Behaviour::Say("x")).noting(&diary))
+    .tool(Fake::new("edit", Behaviour::Say("x")).asks(vec![GrantScope::Tool]).noting(&diary))
+    .choose("allow")
+    .answer(Answer::Cancelled)
+    .choose("allow");
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    let asked: Vec<_> = outcome.log.iter().filter(|line| line.starts_with("ask")).collect();
+    assert_eq!(asked.len(), 3, "the next answer's calls are asked about again: {asked:?}");
+    assert_eq!(*diary.lock().unwrap(), ["edit begins", "free begins", "edit begins"]);
+    let told = told(&model.requests());
+    assert!(
+        told[1].contains("the user denied this call") && told[3].contains("dismissed the question"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_that_cannot_be_answered_is_a_denial_with_its_cause_for_both_sides() {
     for (answer, cause) in [
         (Answer::Unanswerable("the client has no such method".into()), "the client has no such method"),

@@ -3,7 +3,7 @@
 use serde_json::json;
 use session_model::{StopReason, TokenUsage};
 
-use super::rig::{Behaviour, Fake, Rig};
+use super::rig::{Behaviour, Diary, Fake, Rig};
 use crate::agent::Limits;
 use crate::provider::{FinishReason, ModelMessage};
 use crate::scripted::{Line, Scripted};
@@ -51,7 +51,7 @@ async fn every_answer_speaks_under_a_new_id_and_the_turn_goes_on_after_its_calls
     let expected = format!("{:?}", &request.messages[1..]);
     insta::assert_snapshot!(
         expected,
-        @r#"[Assistant { text: "let me see", calls: [ModelCall { id: "call-2", name: "look", arguments: "{\"path\":\"a\"}" }], kept: [] }, ToolResult { call_id: "call-2", name: "look", output: "{\"output\":\"a thing\"}" }]"#
+        @r#"[Assistant { text: "let me see", calls: [ModelCall { id: "call-2", name: "look", arguments: "{\"path\":\"a\"}" }], kept: [], reasoning: "" }, ToolResult { call_id: "call-2", name: "look", output: "{\"output\":\"a thing\"}" }]"#
     );
     assert!(request.system.ends_with("Working directory: /work"));
     assert_eq!(request.tools.len(), 1);
@@ -125,6 +125,57 @@ async fn whole_calls_before_the_output_limit_run_and_the_model_is_told_twice_at_
     let results = super::rig::told(&model.requests());
     assert_eq!(results.len(), 2);
     assert!(results.iter().all(|result| result.contains("reached the output limit")), "{results:?}");
+}
+
+/// A call that writes half a file, as the server ends it.
+async fn half_a_file(script: impl Fn() -> Vec<Line>) {
+    let diary = Diary::default();
+    let rig = Rig::new((0..3).map(|_| script()).collect())
+        .tool(Fake::new("write", Behaviour::Say("written")).noting(&diary));
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.end.unwrap().stop, StopReason::MaxTokens);
+    assert!(diary.lock().unwrap().is_empty(), "nothing of it runs");
+    let requests = model.requests();
+    assert_eq!(requests.len(), 3, "two more tries");
+    for (request, told) in requests[1..].iter().zip(super::rig::told(&requests)) {
+        crate::context::check(&request.messages).unwrap();
+        assert!(told.contains("in the middle") && told.contains("smaller pieces"), "{told}");
+    }
+    let failed = outcome.log.iter().filter(|line| line.contains(" Failed "));
+    assert_eq!(failed.count(), 2, "{:?}", outcome.log);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_the_output_limit_cut_off_does_not_run_and_the_model_is_told_twice_at_most() {
+    let half = r#"{"path":"a.txt","content":"abc"#;
+    half_a_file(|| vec![Line::call_cut("write", half), Line::Finish(FinishReason::Length)]).await;
+    // Cut right behind an object: nobody can tell what was to follow.
+    half_a_file(|| vec![Line::call_cut("write", r#"{"path":"a"}"#), Line::Finish(FinishReason::Length)])
+        .await;
+    // Some servers do not say that it was cut.
+    half_a_file(|| vec![Line::call_raw("write", half)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_cut_off_and_made_again_in_pieces_runs() {
+    let rig = Rig::new(vec![
+        vec![
+            Line::call("look", json!({})),
+            Line::call_cut("look", "{\"a"),
+            Line::Finish(FinishReason::Length),
+        ],
+        vec![Line::call("look", json!({ "again": true }))],
+        vec![Line::say("done")],
+    ])
+    .tool(Fake::new("look", Behaviour::Say("seen")));
+    let model = std::sync::Arc::clone(&rig.model);
+    let outcome = rig.run().await;
+    assert_eq!(outcome.end.unwrap().stop, StopReason::EndTurn);
+    let told = super::rig::told(&model.requests());
+    assert_eq!(told[0], r#"{"output":"seen"}"#, "the whole one ran");
+    assert!(told[1].contains("reached the output limit in the middle of this call"), "{told:?}");
+    assert_eq!(outcome.log.iter().filter(|line| line.contains("Completed")).count(), 2);
 }
 
 #[tokio::test(start_paused = true)]

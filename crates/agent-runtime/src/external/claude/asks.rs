@@ -63,7 +63,7 @@ pub(super) async fn settle(
             let answer = line::deny(&asked.request, &denial.to_string());
             let cause = match denial {
                 Denial::Unanswerable(cause) => Some(cause),
-                Denial::User | Denial::Rule(_) | Denial::Closed(_) | Denial::Mode => None,
+                Denial::User | Denial::Dismissed | Denial::Rule(_) | Denial::Closed(_) | Denial::Mode => None,
             };
             settled(false, answer, Vec::new(), cause)
         }

@@ -300,13 +300,9 @@ impl Answer for MessagesAnswer {
         for (at, block) in self.blocks.iter().enumerate() {
             let Some((name, arguments)) = block.call() else { continue };
             let is_whole = Some(at) != cut && (block.is_ended || is_object(&arguments));
-            if is_whole {
-                out.push(ModelDelta::Call(ModelCall {
-                    id: self.ids.mint(),
-                    name: name.to_owned(),
-                    arguments,
-                }));
-            }
+            let (id, name) = (self.ids.mint(), name.to_owned());
+            let said = if is_whole { ModelDelta::Call } else { ModelDelta::CutCall };
+            out.push(said(ModelCall { id, name, arguments }));
         }
         out.extend(self.usage.told().map(ModelDelta::Usage));
         out.push(ModelDelta::Finish(finish));

@@ -127,16 +127,18 @@ fn stop_reasons_have_their_meaning() {
 }
 
 #[test]
-fn the_call_that_the_output_limit_struck_is_left_out() {
+fn the_call_that_the_output_limit_struck_counts_as_cut_off() {
     let calls = [call(0, "f"), arguments(0, "{\"a\":1}"), stop(0), call(1, "g"), arguments(1, "{}"), stop(1)];
     assert_snapshot!(meaning(&whole(&calls, "max_tokens")), @r#"
     call_1 f {"a":1}
+    cut g {}
     usage 15+7 20 0
     finish Length
     "#);
     let one = [start(0, &json!({"type": "text", "text": "x"})), stop(0), call(1, "g"), arguments(1, "{\"a")];
     assert_snapshot!(meaning(&whole(&one, "max_tokens")), @r#"
     text "x"
+    cut g {"a
     usage 15+7 20 0
     finish Length
     "#);

@@ -123,8 +123,11 @@ async fn signed_reasoning_goes_back_with_the_results_as_it_came() {
     let hidden = json!({"type": "redacted_thinking", "data": "x"});
     let calls = vec![call("x", "read", r#"{"path":"a"}"#)];
     let kept = vec![signed, hidden];
-    let messages =
-        vec![user("a"), ModelMessage::Assistant { text: "look".to_owned(), calls, kept }, result("x", "1")];
+    let messages = vec![
+        user("a"),
+        ModelMessage::Assistant { text: "look".to_owned(), calls, kept, reasoning: String::new() },
+        result("x", "1"),
+    ];
     let request = ModelRequest {
         system: String::new(),
         messages,

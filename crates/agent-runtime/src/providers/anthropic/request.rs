@@ -171,7 +171,7 @@ impl<'a> Body<'a> {
                 Said::Result { id, output } => {
                     ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": output})])
                 }
-                Said::Model { text, calls, kept } => {
+                Said::Model { text, calls, kept, reasoning: _ } => {
                     let mut blocks = if self.remembers() { kept.to_vec() } else { Vec::new() };
                     blocks.extend(text_block(text.trim_end()));
                     blocks.extend(calls.iter().map(|call| {

@@ -21,6 +21,17 @@ struct Partial {
     name: String,
     arguments: String,
     joiner: Joiner,
+    extra: Option<Value>,
+}
+
+/// A call as it was made.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) call: ModelCall,
+    /// The output limit struck while it was written.
+    pub(super) is_cut: bool,
+    /// What belongs to it beside name and arguments, for the server.
+    pub(super) extra: Option<Value>,
 }
 
 /// The calls of one answer.
@@ -48,6 +59,10 @@ impl Calls {
             let function = piece.function.as_ref().unwrap_or(&default);
             let at = self.place(index, &piece.id.0, function, before);
             self.extend(at, &piece.id.0, function, marked);
+            let extra = piece.extra_content.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            if let Some(extra @ Value::Object(_)) = extra {
+                self.partial[at].extra = Some(extra);
+            }
         }
     }
 
@@ -62,19 +77,22 @@ impl Calls {
         self.partial.is_empty()
     }
 
-    /// The whole calls in the order they began. With `cut`, the output limit struck: the call that was being
-    /// written then is left out, for nobody can tell whether it was whole.
-    pub(super) fn finish(&mut self, cut: bool, ids: &CallIds) -> Vec<ModelCall> {
+    /// The calls in the order they began. With `cut`, the output limit struck: the call that was being written then
+    /// counts as cut off, for nobody can tell whether it was whole.
+    pub(super) fn finish(&mut self, cut: bool, ids: &CallIds) -> Vec<Made> {
         let current = self.current;
         let calls = std::mem::take(&mut self.partial);
         self.by_index.clear();
-        let whole = calls.into_iter().enumerate().filter_map(|(at, mut call)| {
+        let made = calls.into_iter().enumerate().filter(|(_, call)| !call.name.is_empty());
+        let made = made.map(|(at, mut call)| {
             call.arguments.extend(call.joiner.end());
+            let extra = call.extra.take();
             let arguments = settle(&call.arguments);
             let is_cut = cut && (current == Some(at) || !is_object(&arguments));
-            (!call.name.is_empty() && !is_cut).then_some((call.name, arguments))
+            let call = ModelCall { id: ids.mint(), name: call.name, arguments };
+            Made { call, is_cut, extra }
         });
-        whole.map(|(name, arguments)| ModelCall { id: ids.mint(), name, arguments }).collect()
+        made.collect()
     }
 
     /// Finds the call that a piece belongs to, or begins one. Calls from `before` on began in the same delta.

@@ -72,7 +72,7 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) thinking: Text<'a>,
     #[serde(borrow)]
-    pub(super) reasoning_details: Text<'a>,
+    pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) refusal: Text<'a>,
     #[serde(borrow)]
@@ -90,6 +90,9 @@ pub(super) struct CallPiece<'a> {
     pub(super) id: Text<'a>,
     #[serde(borrow)]
     pub(super) function: Option<FunctionPiece<'a>>,
+    /// Wanted back with the call.
+    #[serde(borrow)]
+    pub(super) extra_content: Option<&'a RawValue>,
 }
 
 /// The function of a call.

@@ -88,7 +88,7 @@ fn calls_in_text_are_found_in_every_format() {
         r#"[TOOL_CALLS][{"name":"read","arguments":{"path":"x"}}]"#,
         r#"[TOOL_CALLS]read[ARGS]{"path":"x"}"#,
         "```json\n{\"name\": \"read\", \"arguments\": {\"path\": \"x\"}}\n```\n",
-        "```xml\n<tool_call>{\"name\":\"read\",\"arguments\":{\"path\":\"x\"}}</tool_call>\n```",
+        "```xml\n{\"name\":\"read\",\"arguments\":{\"path\":\"x\"}}\n```",
         r#"{"name": "read", "arguments": {"path": "x"}}"#,
     ] {
         check(call, &[one]);

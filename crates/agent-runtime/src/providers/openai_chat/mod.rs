@@ -4,6 +4,7 @@
 
 mod calls;
 mod chunk;
+mod details;
 mod inline;
 #[cfg(test)]
 mod inline_tests;
@@ -220,9 +221,6 @@ impl Question for Ask<'_> {
         let mut answer = ChatAnswer::new(&link.config.agent, offered, Arc::clone(ids));
         if !self.inner.text_tool_calls {
             answer.ignore_text_calls();
-        }
-        if self.inner.wants_reasoning.load(Ordering::Relaxed) {
-            answer.keep_reasoning();
         }
         Reader::new(answer)
     }

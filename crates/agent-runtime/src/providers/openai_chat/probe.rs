@@ -170,7 +170,11 @@ async fn ask(provider: &OpenAiChat, text: &str, tools: Vec<ToolSchema>) -> Resul
 fn streams(answer: &Answer) -> Check {
     let said = answer.deltas.iter().any(|delta| match delta {
         ModelDelta::Text(_) | ModelDelta::Thought(_) => true,
-        ModelDelta::Call(_) | ModelDelta::Kept(_) | ModelDelta::Usage(_) | ModelDelta::Finish(_) => false,
+        ModelDelta::Call(_)
+        | ModelDelta::CutCall(_)
+        | ModelDelta::Kept(_)
+        | ModelDelta::Usage(_)
+        | ModelDelta::Finish(_) => false,
     });
     match (said, answer.is_event_stream) {
         (false, _) => Check::Failed("the answer was empty".to_owned()),
@@ -184,6 +188,7 @@ fn calls_tools(answer: &Answer, refused: bool) -> Check {
         ModelDelta::Call(call) => Some(call),
         ModelDelta::Text(_)
         | ModelDelta::Thought(_)
+        | ModelDelta::CutCall(_)
         | ModelDelta::Kept(_)
         | ModelDelta::Usage(_)
         | ModelDelta::Finish(_) => None,

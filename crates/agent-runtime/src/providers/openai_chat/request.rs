@@ -2,6 +2,8 @@
 //! system message first, then user and assistant in turn, every call answered right after it, arguments that are
 //! JSON objects, content that is never null. Knows nothing of connections.
 
+use std::iter;
+
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -37,6 +39,11 @@ pub(super) struct Own {
 
 /// The member in which some servers give the model's reasoning, and want it back.
 pub(super) const REASONING: &str = "reasoning_content";
+
+/// What belongs to an answer and goes back with its calls as it came: signed reasoning (OpenRouter, `MiniMax`), and
+/// signatures of the calls themselves (Gemini), without which these servers refuse the next request.
+pub(super) const REASONING_DETAILS: &str = "reasoning_details";
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
 
 /// A request as the server gets it.
 #[derive(Debug)]
@@ -140,6 +147,8 @@ enum Wire<'a> {
         tool_calls: Vec<WireCall<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_details: Option<&'a Value>,
     },
     Tool {
         tool_call_id: &'a str,
@@ -151,12 +160,19 @@ impl<'a> Wire<'a> {
     fn new(said: &'a Said<'a>, with_reasoning: bool) -> Self {
         match said {
             Said::User(content) => Self::User { content },
-            Said::Model { text, calls, kept } => {
-                let tool_calls = calls.iter().map(WireCall::new).collect();
-                // Of earlier turns nothing is left to send back; that the member is there is enough then.
-                let thought = kept.iter().find_map(|kept| kept[REASONING].as_str()).unwrap_or_default();
-                let reasoning_content = with_reasoning.then_some(thought);
-                Self::Assistant { content: text, tool_calls, reasoning_content }
+            Said::Model { text, calls, kept, reasoning } => {
+                let given = |member| kept.iter().find_map(|kept| kept.get(member));
+                let extras = given(EXTRA_CONTENT).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let extras = extras.iter().map(Some).chain(iter::repeat(None));
+                let tool_calls = calls.iter().zip(extras).map(|(call, extra)| WireCall::new(call, extra));
+                // Where nothing is known, a blank: some servers take an empty text for none.
+                let reasoning = if reasoning.is_empty() { " " } else { reasoning };
+                Self::Assistant {
+                    content: text,
+                    tool_calls: tool_calls.collect(),
+                    reasoning_content: with_reasoning.then_some(reasoning),
+                    reasoning_details: given(REASONING_DETAILS),
+                }
             }
             Said::Result { id, output } => Self::Tool { tool_call_id: id, content: output },
         }
@@ -186,6 +202,8 @@ struct WireCall<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -195,9 +213,10 @@ struct WireFunction<'a> {
 }
 
 impl<'a> WireCall<'a> {
-    fn new(call: &'a Call<'a>) -> Self {
+    fn new(call: &'a Call<'a>, extra: Option<&'a Value>) -> Self {
         let function = WireFunction { name: call.name, arguments: &call.arguments };
-        Self { id: &call.id, kind: "function", function }
+        let extra_content = extra.filter(|extra| !extra.is_null());
+        Self { id: &call.id, kind: "function", function, extra_content }
     }
 }
 

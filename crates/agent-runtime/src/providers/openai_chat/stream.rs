@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::calls::Calls;
+use super::calls::{Calls, Made};
 use super::chunk::{self, Choice, Chunk, Message};
+use super::details::Details;
 use super::inline::{Inline, Segment};
-use super::request::REASONING;
+use super::request::{EXTRA_CONTENT, REASONING_DETAILS};
 use super::text_calls::TextCall;
 use super::usage;
 use crate::provider::{FinishReason, ModelCall, ModelDelta, ToolSchema};
@@ -40,8 +41,7 @@ pub(in crate::providers) struct ChatAnswer {
     is_done: bool,
     junk: Option<String>,
     segments: Vec<Segment>,
-    /// The reasoning so far, where the server wants it back.
-    thoughts: Option<String>,
+    details: Details,
 }
 
 impl ChatStream {
@@ -130,12 +130,13 @@ impl Answer for ChatAnswer {
         let finish = self.finish.unwrap_or(FinishReason::Stop);
         let is_cut = finish == FinishReason::Length;
         self.let_go(is_cut, out);
-        let thoughts = self.thoughts.take().filter(|thoughts| !thoughts.is_empty());
-        out.extend(thoughts.map(|thoughts| ModelDelta::Kept(json!({ REASONING: thoughts }))));
         // Calls in the text repeat those that the server took out of it, where it did.
         let is_native = !self.calls.is_empty();
         let calls = self.calls.finish(is_cut, &self.ids);
-        out.extend(calls.into_iter().map(ModelDelta::Call));
+        self.keep(&calls, out);
+        let (cut, whole): (Vec<Made>, Vec<Made>) = calls.into_iter().partition(|made| made.is_cut);
+        out.extend(whole.into_iter().map(|made| ModelDelta::Call(made.call)));
+        out.extend(cut.into_iter().map(|made| ModelDelta::CutCall(made.call)));
         for (name, arguments) in self.text_calls.drain(..).filter(|_| !is_native) {
             out.push(ModelDelta::Call(ModelCall { id: self.ids.mint(), name, arguments }));
         }
@@ -183,13 +184,8 @@ impl ChatAnswer {
             is_done: false,
             junk: None,
             segments: Vec::new(),
-            thoughts: None,
+            details: Details::default(),
         }
-    }
-
-    /// Keeps the reasoning, for a server that wants it back.
-    pub(super) fn keep_reasoning(&mut self) {
-        self.thoughts = Some(String::new());
     }
 
     /// Takes calls in the text for text.
@@ -266,13 +262,12 @@ impl ChatAnswer {
     }
 
     fn take_message(&mut self, message: &Message<'_>, marked: bool) {
-        let Message { reasoning_content, reasoning, thinking, reasoning_details, content, .. } = message;
-        let thoughts = [reasoning_content, reasoning, thinking, reasoning_details, &content.thought];
-        if let Some(thought) = thoughts.into_iter().find_map(|text| text.some()) {
-            let thought = self.reasoning.add(thought, marked);
-            if let Some(thoughts) = &mut self.thoughts {
-                thoughts.push_str(&thought);
-            }
+        let Message { reasoning_content, reasoning, thinking, content, .. } = message;
+        let (detailed, is_marked) = self.details.take(message.reasoning_details);
+        let thoughts = [reasoning_content, reasoning, thinking, &content.thought];
+        let thoughts = thoughts.into_iter().find_map(|text| text.some());
+        if let Some(thought) = thoughts.or(Some(&detailed)).filter(|text| !text.is_empty()) {
+            let thought = self.reasoning.add(thought, marked || is_marked);
             push_thought(&mut self.segments, &thought);
         }
         if let Some(text) = content.text.some() {
@@ -288,6 +283,19 @@ impl ChatAnswer {
         }
         if let Some(function) = &message.function_call {
             self.calls.push_legacy(function, marked);
+        }
+    }
+
+    /// What the server wants back with the results of these calls.
+    fn keep(&mut self, calls: &[Made], out: &mut Vec<ModelDelta>) {
+        let details = self.details.finish();
+        if calls.is_empty() {
+            return;
+        }
+        out.extend(details.map(|details| ModelDelta::Kept(json!({ REASONING_DETAILS: details }))));
+        if calls.iter().any(|made| made.extra.is_some()) {
+            let extras: Vec<_> = calls.iter().map(|made| &made.extra).collect();
+            out.push(ModelDelta::Kept(json!({ EXTRA_CONTENT: extras })));
         }
     }
 

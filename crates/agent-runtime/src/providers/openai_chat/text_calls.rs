@@ -40,7 +40,7 @@ const TAGS: &[(&str, &str, &[&str])] = &[
 /// The marker after which the rest of an answer is calls.
 const MISTRAL: &str = "[TOOL_CALLS]";
 
-/// What opens a fence that may hold a call.
+/// What opens a fence that may hold a call, as JSON.
 const FENCES: &[&str] = &["```json\n", "```xml\n"];
 
 /// Looks at `text`, which starts with a character that may start a call. `opens` tells that nothing but blanks
@@ -63,8 +63,7 @@ pub(super) fn examine(text: &str, opens: bool, seen: usize, tools: &[ToolSchema]
         let fence = FENCES.iter().find(|fence| text.starts_with(**fence));
         if fence.is_some() || text.starts_with('{') {
             let skipped = fence.map_or(0, |fence| fence.len());
-            let is_xml = fence.is_some_and(|fence| fence.contains("xml"));
-            return match if is_xml { tag_lead(&text[skipped..]) } else { lead(&text[skipped..], tools) } {
+            return match lead(&text[skipped..], tools) {
                 Some(true) => bounded(text, 1),
                 Some(false) => Verdict::Undecided,
                 None => Verdict::Text(fence.map_or(1, |_| 3)),
@@ -95,7 +94,8 @@ pub(super) fn conclude(text: &str, opens: bool, tools: &[ToolSchema]) -> Option<
         Some(body) => body.trim_end().strip_suffix("```").unwrap_or(body),
         None => text,
     };
-    parse(body, tools)
+    // Tags in a fence are there to be read.
+    if body.trim_start().starts_with('{') { parse(body, tools) } else { None }
 }
 
 /// Whether `text` is the start of a call that the answer's end cut off.
@@ -179,16 +179,6 @@ fn lead(text: &str, tools: &[ToolSchema]) -> Option<bool> {
         Some((name, _)) => tools.iter().any(|tool| tool.name == name).then_some(true),
         None => tools.iter().any(|tool| tool.name.starts_with(rest)).then_some(false),
     }
-}
-
-/// The same for a fence of tags.
-fn tag_lead(text: &str) -> Option<bool> {
-    let text = text.trim_start();
-    let mut marks = TAGS.iter().map(|(open, ..)| *open);
-    if marks.clone().any(|mark| text.starts_with(mark)) {
-        return Some(true);
-    }
-    marks.any(|mark| mark.starts_with(text)).then_some(false)
 }
 
 /// The calls in `text`, which holds nothing else.

@@ -165,9 +165,10 @@ impl Answer for ResponseAnswer {
         };
         self.flush(out);
         out.extend(self.items.kept().map(ModelDelta::Kept));
-        for (name, arguments) in self.items.calls(finish == FinishReason::Length) {
+        for (name, arguments, is_whole) in self.items.calls(finish == FinishReason::Length) {
             let (id, name) = (self.ids.mint(), name.to_owned());
-            out.push(ModelDelta::Call(ModelCall { id, name, arguments }));
+            let said = if is_whole { ModelDelta::Call } else { ModelDelta::CutCall };
+            out.push(said(ModelCall { id, name, arguments }));
         }
         out.extend(self.usage.map(ModelDelta::Usage));
         out.push(ModelDelta::Finish(finish));

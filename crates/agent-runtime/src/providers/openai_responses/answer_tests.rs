@@ -133,7 +133,7 @@ fn the_end_of_a_response_says_why() {
 }
 
 #[test]
-fn the_call_that_the_output_limit_struck_is_left_out() {
+fn the_call_that_the_output_limit_struck_counts_as_cut_off() {
     let cut = |second: &[Value]| {
         let first = [
             added(0, &call(0, "f", "", "in_progress")),
@@ -145,17 +145,18 @@ fn the_call_that_the_output_limit_struck_is_left_out() {
         all.push(incomplete("max_output_tokens"));
         meaning(&events(&all))
     };
-    let only_first = "call_1 f {\"a\":1}\nusage 6+4 9 5\nfinish Length\n";
+    let only_first =
+        |rest: &str| format!("call_1 f {{\"a\":1}}\ncut g {rest}\nusage 6+4 9 5\nfinish Length\n");
     let begun = added(1, &call(1, "g", "", "in_progress"));
-    assert_eq!(cut(&[begun.clone(), arguments(1, "{\"b\":")]), only_first);
-    assert_eq!(cut(&[begun.clone(), arguments(1, "{}")]), only_first);
+    assert_eq!(cut(&[begun.clone(), arguments(1, "{\"b\":")]), only_first("{\"b\":"));
+    assert_eq!(cut(&[begun.clone(), arguments(1, "{}")]), only_first("{}"));
     assert_eq!(
         cut(&[begun.clone(), arguments(1, "{}"), done(1, &call(1, "g", "{}", "incomplete"))]),
-        only_first
+        only_first("{}")
     );
     let mut untold = call(1, "g", "{}", "");
     untold.as_object_mut().unwrap().remove("status");
-    assert_eq!(cut(&[begun.clone(), done(1, &untold)]), only_first);
+    assert_eq!(cut(&[begun.clone(), done(1, &untold)]), only_first("{}"));
     assert!(cut(&[begun, done(1, &call(1, "g", "{}", "completed"))]).contains("call_2 g {}"));
 }
 

@@ -164,10 +164,12 @@ impl Items {
         self.0.iter().filter_map(|item| item.kept.clone())
     }
 
-    /// The whole calls, in order: name and arguments. With `cut`, the output limit struck.
-    pub(super) fn calls(&self, cut: bool) -> impl Iterator<Item = (&str, String)> {
+    /// The calls, in order: name, arguments, and whether they are whole. With `cut`, the output limit struck.
+    pub(super) fn calls(&self, cut: bool) -> impl Iterator<Item = (&str, String, bool)> {
         let last = self.0.len().saturating_sub(1);
-        self.0.iter().enumerate().filter_map(move |(at, item)| {
+        let calls = self.0.iter().enumerate();
+        let calls = calls.filter(|(_, item)| item.kind == Kind::Call && !item.name.is_empty());
+        calls.map(move |(at, item)| {
             let arguments = settle(if item.text.is_empty() { &item.given } else { &item.text });
             let ended = item.is_ended || (!cut && is_object(&arguments));
             // Nobody can tell whether what was being written at the limit is whole, unless the server says so.
@@ -176,8 +178,7 @@ impl Items {
                 Status::Cut => false,
                 Status::Untold => ended && !(cut && at == last),
             };
-            let is_call = item.kind == Kind::Call && !item.name.is_empty();
-            (is_call && is_whole).then_some((item.name.as_str(), arguments))
+            (item.name.as_str(), arguments, is_whole)
         })
     }
 }

@@ -59,7 +59,12 @@ async fn a_request_is_worded_as_the_server_takes_it() {
     let mut request = ask("look");
     let kept = vec![json!({"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "gAAA"})];
     let calls = vec![call("x", "read", r#"{"path":"a"}"#)];
-    request.messages.push(ModelMessage::Assistant { text: "I read.".to_owned(), calls, kept });
+    request.messages.push(ModelMessage::Assistant {
+        text: "I read.".to_owned(),
+        calls,
+        kept,
+        reasoning: String::new(),
+    });
     request.messages.push(result("x", "contents"));
     request.messages.push(ModelMessage::User(vec![Content::text("see"), image]));
     request.tools.push(tool("read"));
@@ -108,8 +113,11 @@ async fn a_model_without_encrypted_reasoning_is_asked_without_it_from_then_on() 
     assert_eq!(provider.take_notices().len(), 1);
     let kept = vec![json!({"type": "reasoning", "encrypted_content": "x"})];
     let calls = vec![call("x", "read", "{}")];
-    let messages =
-        vec![user("a"), ModelMessage::Assistant { text: String::new(), calls, kept }, result("x", "1")];
+    let messages = vec![
+        user("a"),
+        ModelMessage::Assistant { text: String::new(), calls, kept, reasoning: String::new() },
+        result("x", "1"),
+    ];
     let request = ModelRequest {
         system: String::new(),
         messages,

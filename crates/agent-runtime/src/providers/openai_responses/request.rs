@@ -108,7 +108,7 @@ impl Serialize for Items<'_> {
         for said in self.said {
             match said {
                 Said::User(parts) => items.serialize_element(&Item::User { role: "user", content: parts })?,
-                Said::Model { text, calls, kept } => {
+                Said::Model { text, calls, kept, reasoning: _ } => {
                     for item in kept.iter().filter(|_| self.with_kept) {
                         items.serialize_element(item)?;
                     }

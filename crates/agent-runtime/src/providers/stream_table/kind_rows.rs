@@ -233,14 +233,18 @@ pub(super) const ENDED: &[Kind] = &[
     (
         "the limit in a call",
         &[Call(0, "write"), Args(0, r#"{"path":"a","content":"abc"#), End(Stop::Length, None)],
-        "finish Length",
+        r#"cut write {"path":"a","content":"abc | finish Length"#,
     ),
     (
         "the limit right behind an object",
         &[Call(0, "write"), Args(0, r#"{"path":"a"}"#), End(Stop::Length, None)],
-        "finish Length",
+        r#"cut write {"path":"a"} | finish Length"#,
     ),
-    ("the limit before arguments", &[Call(0, "write"), End(Stop::Length, None)], "finish Length"),
+    (
+        "the limit before arguments",
+        &[Call(0, "write"), End(Stop::Length, None)],
+        "cut write {} | finish Length",
+    ),
     (
         "the limit in the second call",
         &[
@@ -250,7 +254,7 @@ pub(super) const ENDED: &[Kind] = &[
             Args(1, r#"{"path":"#),
             End(Stop::Length, None),
         ],
-        r#"call f {"p":1} | finish Length"#,
+        r#"call f {"p":1} | cut write {"path": | finish Length"#,
     ),
     ("a refusal", &[Text("No."), End(Stop::Refusal, None)], r#"text "No." | finish Refusal"#),
     ("a refusal without words", &[End(Stop::Refusal, None)], "finish Refusal"),

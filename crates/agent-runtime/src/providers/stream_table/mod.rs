@@ -74,6 +74,10 @@ fn told(deltas: &[ModelDelta], result: &Result<(), Failure>) -> String {
                 assert!(ids.insert(&call.id), "the id {} occurs twice", call.id);
                 format!("call {} {}", call.name, call.arguments)
             }
+            ModelDelta::CutCall(call) => {
+                assert!(ids.insert(&call.id), "the id {} occurs twice", call.id);
+                format!("cut {} {}", call.name, call.arguments)
+            }
             ModelDelta::Usage(usage) => {
                 format!("usage {}+{} {} {}", usage.input, usage.cached, usage.output, usage.thought)
             }

@@ -54,6 +54,7 @@ pub(crate) fn drivers(
     remark: Option<String>,
 ) -> ConfiguredDrivers {
     ConfiguredDrivers::new(places.loader(), Arc::new(variable), Arc::new(detector()), ids)
+        .with_clock(Arc::new(SystemClock))
         .with_model(model)
         .with_remark(remark)
         .with_server_logs(places.data().map(|data| data.join("servers")))
@@ -105,7 +106,7 @@ fn transport(places: &Places, tap: Option<&Path>) -> Result<Config, CliError> {
 
 /// The machine's clock.
 #[derive(Debug)]
-struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> OffsetDateTime {

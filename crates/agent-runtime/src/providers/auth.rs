@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use futures::future;
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
 use tokio::time::timeout;
 
+use super::aws::{AwsAuth, AwsKeys};
 use crate::process::{self, Leader};
 
 /// How long a token command may run.
@@ -71,6 +73,8 @@ pub enum Auth {
     Key(Secret),
     /// With what this shell command prints. Run once, and again when the server refuses the token.
     Command(String),
+    /// By signatures, as Amazon has them.
+    Aws(Box<AwsAuth>),
 }
 
 /// An agent's credentials with the token its command printed.
@@ -78,12 +82,25 @@ pub enum Auth {
 pub(super) struct Credentials {
     auth: Auth,
     cached: Mutex<Option<Secret>>,
+    keys: Mutex<Keys>,
+}
+
+/// What is known of the keys that sign.
+#[derive(Debug, Default)]
+enum Keys {
+    /// The configured ones are to be used.
+    #[default]
+    Configured,
+    /// They were refused.
+    Refused,
+    /// A command printed these.
+    Printed(AwsKeys),
 }
 
 impl Credentials {
     /// Nothing is run yet.
     pub(super) fn new(auth: Auth) -> Self {
-        Self { auth, cached: Mutex::default() }
+        Self { auth, ..Self::default() }
     }
 
     /// The bearer token, if there is one.
@@ -92,21 +109,60 @@ impl Credentials {
     /// Why the command gave none, for the user.
     pub(super) async fn token(&self) -> Result<Option<Secret>, String> {
         let command = match &self.auth {
-            Auth::None => return Ok(None),
+            Auth::None | Auth::Aws(_) => return Ok(None),
             Auth::Key(key) => return Ok(Some(key.clone()).filter(|key| !key.is_empty())),
             Auth::Command(command) => command,
         };
         if let Some(token) = self.cached().clone() {
             return Ok(Some(token));
         }
-        let token = run(command).await?;
+        let token = run("token_cmd", process::shell(command, Path::new("."))).await?;
         *self.cached() = Some(token.clone());
         Ok(Some(token))
     }
 
-    /// Forgets a token the server refused; whether another one can be had.
+    /// The keys that sign, where something does.
+    ///
+    /// # Errors
+    /// Why there are none, for the user.
+    pub(super) async fn keys(&self) -> Result<Option<(&AwsAuth, AwsKeys)>, String> {
+        let Auth::Aws(aws) = &self.auth else { return Ok(None) };
+        let known = match &*self.known_keys() {
+            Keys::Configured => aws.keys.clone(),
+            Keys::Refused => None,
+            Keys::Printed(keys) => Some(keys.clone()),
+        };
+        if let Some(keys) = known {
+            return Ok(Some((aws, keys)));
+        }
+        let command = aws.refresh.as_deref().unwrap_or_default();
+        let mut words = command.split_whitespace();
+        let program = words.next().ok_or("there are no keys; set `aws_key_id` and `aws_secret`")?;
+        let mut command = process::command(program, Path::new("."));
+        command.args(words);
+        let keys = AwsKeys::printed(run("aws_refresh_cmd", command).await?.reveal())?;
+        *self.known_keys() = Keys::Printed(keys.clone());
+        Ok(Some((aws, keys)))
+    }
+
+    /// Whether requests are signed.
+    pub(super) fn signs(&self) -> bool {
+        matches!(self.auth, Auth::Aws(_))
+    }
+
+    /// Forgets a token or keys that the server refused; whether others can be had.
     pub(super) fn forget(&self) -> bool {
+        if let Auth::Aws(aws) = &self.auth {
+            if aws.refresh.is_some() {
+                *self.known_keys() = Keys::Refused;
+            }
+            return aws.refresh.is_some();
+        }
         self.cached().take().is_some()
+    }
+
+    fn known_keys(&self) -> std::sync::MutexGuard<'_, Keys> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cached(&self) -> std::sync::MutexGuard<'_, Option<Secret>> {
@@ -114,11 +170,11 @@ impl Credentials {
     }
 }
 
-async fn run(command: &str) -> Result<Secret, String> {
-    let mut shell = process::shell(command, Path::new("."));
-    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+/// What the command of the setting `key` prints.
+async fn run(key: &str, mut command: Command) -> Result<Secret, String> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut leader =
-        Leader::spawn(&mut shell).map_err(|cause| format!("`token_cmd` cannot be run: {cause}"))?;
+        Leader::spawn(&mut command).map_err(|cause| format!("`{key}` cannot be run: {cause}"))?;
     let (stdout, stderr) = (leader.child_mut().stdout.take(), leader.child_mut().stderr.take());
     let (mut printed, mut complaint) = (Vec::new(), Vec::new());
     let ended = {
@@ -137,16 +193,16 @@ async fn run(command: &str) -> Result<Secret, String> {
         timeout(COMMAND_TIMEOUT, ending).await
     };
     let status = match ended {
-        Err(_) => return Err(format!("`token_cmd` took more than {} s", COMMAND_TIMEOUT.as_secs())),
-        Ok(status) => status.map_err(|cause| format!("`token_cmd` was lost: {cause}"))?,
+        Err(_) => return Err(format!("`{key}` took more than {} s", COMMAND_TIMEOUT.as_secs())),
+        Ok(status) => status.map_err(|cause| format!("`{key}` was lost: {cause}"))?,
     };
     if !status.success() {
         let complaint: String =
             String::from_utf8_lossy(&complaint).trim().chars().take(MAX_COMPLAINT).collect();
-        return Err(format!("`token_cmd` failed ({status}): {complaint}"));
+        return Err(format!("`{key}` failed ({status}): {complaint}"));
     }
     let token = Secret::new(&String::from_utf8_lossy(&printed));
-    if token.is_empty() { Err("`token_cmd` printed nothing".to_owned()) } else { Ok(token) }
+    if token.is_empty() { Err(format!("`{key}` printed nothing")) } else { Ok(token) }
 }
 
 async fn read(pipe: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {

@@ -2,16 +2,18 @@
 //! Nothing is sent again once a token has been seen. Dropping the future stops it at any point.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
+use session_model::source::Clock;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::auth::{Auth, Credentials, Secret};
+use super::aws::{self, Signed};
 use super::endpoint::{Endpoint, shown};
 use super::error::{self, Failure};
 use super::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions, read_some, root_cause};
@@ -36,6 +38,10 @@ const LEAST_SECRET: usize = 6;
 
 /// The most bytes read of a list of models.
 const MAX_LISTING: usize = 4 * 1024 * 1024;
+
+/// What to do about signatures that are refused.
+const UNSIGNED: &str = "; check `aws_key_id`, `aws_secret` and `aws_region` or `aws_refresh_cmd`, and whether the account may use the \
+                        model";
 
 /// Everything that stays the same while a request is tried.
 struct Route {
@@ -74,6 +80,8 @@ pub struct ServerConfig {
     pub retries: u32,
     /// The clients to share with other providers.
     pub clients: HttpClients,
+    /// What dates signatures.
+    pub clock: Option<Arc<dyn Clock>>,
 }
 
 impl ServerConfig {
@@ -91,6 +99,7 @@ impl ServerConfig {
             idle_timeout: IDLE_TIMEOUT,
             retries: RETRIES,
             clients: HttpClients::default(),
+            clock: None,
         }
     }
 }
@@ -277,6 +286,16 @@ impl Link {
         Ok(headers)
     }
 
+    /// Signs a request, where that is how it is done.
+    async fn sign(&self, url: &Url, body: &[u8], headers: &mut HeaderMap) -> Result<(), ProviderError> {
+        let keys = self.credentials.keys().await.map_err(|reason| self.wrong(reason))?;
+        let Some((auth, keys)) = keys else { return Ok(()) };
+        let no_clock = || self.wrong("there is no clock to date signatures by".to_owned());
+        let at = self.config.clock.as_ref().ok_or_else(no_clock)?.now();
+        let signed = Signed { url, body, at };
+        aws::sign(auth, &keys, signed, headers).map_err(|reason| self.wrong(reason))
+    }
+
     /// A JSON answer to `GET url` with the agent's credentials; nothing for any other.
     pub(super) async fn get(&self, url: &Url) -> Option<Value> {
         let route = self.route().await.ok()?;
@@ -298,7 +317,9 @@ impl Link {
         question: &Q,
         json: Vec<u8>,
     ) -> Result<Reading<Q::Answer>, Refusal> {
-        let headers = self.headers(route).await.map_err(|error| Refusal::Other(Failure::lasting(error)))?;
+        let lasting = |error| Refusal::Other(Failure::lasting(error));
+        let mut headers = self.headers(route).await.map_err(lasting)?;
+        self.sign(&route.endpoint.requests, &json, &mut headers).await.map_err(lasting)?;
         let sent = route.client.post(route.endpoint.requests.clone()).headers(headers).body(json).send();
         let response = match timeout(self.config.idle_timeout, sent).await {
             Ok(Ok(response)) => response,
@@ -341,6 +362,11 @@ impl Link {
         let headers = response.headers().clone();
         let location = headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let body = read_some(response, MAX_REFUSAL).await;
+        if matches!(status, 401 | 403) && self.credentials.signs() {
+            // Also whoever may not use this model is told so by this status.
+            let message = format!("{}{UNSIGNED}", error::message_of(&body));
+            return Refusal::Credentials(ProviderError::Status { agent, status, message });
+        }
         if matches!(status, 401 | 403) {
             return Refusal::Credentials(ProviderError::Unauthorized { agent, url: shown(url), status });
         }

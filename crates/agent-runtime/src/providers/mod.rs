@@ -4,11 +4,14 @@
 pub mod anthropic;
 mod arguments;
 pub mod auth;
+pub mod aws;
+pub mod bedrock;
 pub(crate) mod content;
 pub mod detect;
 mod endpoint;
 pub mod error;
 mod extras;
+mod frames;
 mod history;
 pub mod http;
 mod learn;

@@ -1,8 +1,9 @@
 //! From the bytes of an answer to [`ModelDelta`]s: what is the same for every API. The bytes are server-sent
-//! events, or one JSON body where a server did not stream. Knows nothing of what either says, nor of HTTP, retries
+//! events, Amazon's frames, or one JSON body where a server did not stream. Knows nothing of what either says, nor of HTTP, retries
 //! or connections.
 
 use super::error::{self, Failure};
+use super::frames::{Frame, FrameDecoder};
 use super::sse::{SseDecoder, SseEvent, SseOverflow};
 use crate::provider::ModelDelta;
 
@@ -16,6 +17,11 @@ pub(super) const MAX_EVENT: usize = 16 * 1024 * 1024;
 pub(super) trait Answer: Send + 'static {
     /// Takes the data of one event, without blanks around it and never empty.
     fn take_data(&mut self, name: &[u8], data: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure>;
+
+    /// Takes a message that tells what went wrong, where the framing tells those from others.
+    fn take_fault(&mut self, _name: &str, data: &[u8]) -> Failure {
+        error::reported_text(self.agent(), data)
+    }
 
     /// Takes a body that is no event stream, whole.
     fn take_body(&mut self, body: &[u8], out: &mut Vec<ModelDelta>) -> Result<(), Failure>;
@@ -46,6 +52,8 @@ pub(super) trait Answer: Send + 'static {
 #[derive(Debug)]
 pub(super) struct Reader<A> {
     body: Body,
+    /// Events come in Amazon's frames.
+    is_framed: bool,
     pub(super) answer: A,
 }
 
@@ -56,13 +64,20 @@ enum Body {
     Unknown,
     /// Server-sent events.
     Events(SseDecoder),
+    /// Amazon's frames.
+    Frames(FrameDecoder),
     /// JSON, read at the end.
     Json(Vec<u8>),
 }
 
 impl<A: Answer> Reader<A> {
     pub(super) fn new(answer: A) -> Self {
-        Self { body: Body::Unknown, answer }
+        Self { body: Body::Unknown, is_framed: false, answer }
+    }
+
+    /// Of an answer in Amazon's frames.
+    pub(super) fn framed(answer: A) -> Self {
+        Self { is_framed: true, ..Self::new(answer) }
     }
 
     /// Takes bytes as they came and appends what they say.
@@ -80,6 +95,7 @@ impl<A: Answer> Reader<A> {
             bytes = &bytes[at..];
             self.body = match bytes[0] {
                 b'{' | b'[' | b'<' => Body::Json(Vec::new()),
+                _ if self.is_framed => Body::Frames(FrameDecoder::default()),
                 _ => Body::Events(SseDecoder::new(MAX_EVENT)),
             };
         }
@@ -90,6 +106,10 @@ impl<A: Answer> Reader<A> {
                 let room = MAX_EVENT.saturating_sub(body.len());
                 body.extend_from_slice(&bytes[..room.min(bytes.len())]);
                 if bytes.len() > room { Err(overflow(answer.agent())) } else { Ok(()) }
+            }
+            Body::Frames(decoder) => {
+                let result = take_frames(answer, decoder, bytes, out);
+                after(answer, Ok(()), result, out)
             }
             Body::Events(decoder) => {
                 let mut result = Ok(());
@@ -109,7 +129,8 @@ impl<A: Answer> Reader<A> {
             return Ok(());
         }
         match std::mem::replace(&mut self.body, Body::Unknown) {
-            Body::Unknown => {}
+            // Half a frame is nothing.
+            Body::Unknown | Body::Frames(_) => {}
             Body::Json(body) => answer.take_body(String::from_utf8_lossy(&body).as_bytes(), out)?,
             Body::Events(mut decoder) => {
                 let mut result = Ok(());
@@ -130,7 +151,7 @@ impl<A: Answer> Reader<A> {
 
     /// What came is an event stream; not so before the first byte that tells.
     pub(super) fn is_event_stream(&self) -> bool {
-        matches!(self.body, Body::Events(_))
+        matches!(self.body, Body::Events(_) | Body::Frames(_))
     }
 }
 
@@ -166,6 +187,28 @@ fn take_event<A: Answer>(
     if data.first().is_some_and(|first| *first != b':') {
         *result = answer.take_data(event.name, data, out);
     }
+}
+
+fn take_frames<A: Answer>(
+    answer: &mut A,
+    decoder: &mut FrameDecoder,
+    bytes: &[u8],
+    out: &mut Vec<ModelDelta>,
+) -> Result<(), Failure> {
+    let frames = decoder.push(bytes).map_err(|cause| error::malformed(answer.agent(), &cause))?;
+    if decoder.waiting() > MAX_EVENT {
+        return Err(overflow(answer.agent()));
+    }
+    for Frame { name, data, is_fault } in frames {
+        if answer.is_done() {
+            break;
+        }
+        if is_fault {
+            return Err(answer.take_fault(&name, &data));
+        }
+        answer.take_data(name.as_bytes(), data.trim_ascii(), out)?;
+    }
+    Ok(())
 }
 
 /// Passes on the text of what was read, then the first thing that went wrong.

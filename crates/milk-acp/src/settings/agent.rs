@@ -62,6 +62,18 @@ pub struct AgentSettings {
     pub api_key: Secret,
     /// A shell command that prints a token; wins over `api_key`.
     pub token_cmd: String,
+    /// The region of Amazon Bedrock.
+    pub aws_region: String,
+    /// The access key's id, or the variable that holds it.
+    pub aws_key_id: Secret,
+    /// The secret access key, likewise.
+    pub aws_secret: Secret,
+    /// The session token, likewise.
+    pub aws_token: Secret,
+    /// The service's name in signatures.
+    pub aws_service: String,
+    /// A command that prints keys as JSON; run without a shell.
+    pub aws_refresh_cmd: String,
     /// Accept any certificate.
     pub tls_skip_verify: bool,
     /// A PEM file with further certificate authorities.
@@ -128,7 +140,16 @@ impl AgentSettings {
     /// Which API it has.
     #[must_use]
     pub fn api(&self) -> ApiFormat {
-        if self.kind() == ProviderKind::Anthropic { ApiFormat::Messages } else { self.api_format }
+        match self.kind() {
+            ProviderKind::Anthropic => ApiFormat::Messages,
+            ProviderKind::Bedrock => ApiFormat::Converse,
+            ProviderKind::Local
+            | ProviderKind::Bearer
+            | ProviderKind::ClaudeCli
+            | ProviderKind::AiderCli
+            | ProviderKind::Subprocess
+            | ProviderKind::Acp => self.api_format,
+        }
     }
 
     /// Whether its model is known to think, so that one can say how hard: it is configured, or its API is of models
@@ -137,7 +158,8 @@ impl AgentSettings {
     pub fn thinks(&self) -> bool {
         let by_api = match self.api() {
             ApiFormat::Responses | ApiFormat::Messages => true,
-            ApiFormat::ChatCompletions => self.request.thinking_budget.is_some(),
+            // Models of all kinds.
+            ApiFormat::ChatCompletions | ApiFormat::Converse => self.request.thinking_budget.is_some(),
         };
         self.kind().is_http() && by_api
     }
@@ -195,21 +217,6 @@ impl ProviderKind {
         }
     }
 
-    /// Whether an agent of this kind can answer a turn.
-    #[must_use]
-    pub fn can_answer(self) -> bool {
-        match self {
-            Self::Local
-            | Self::Bearer
-            | Self::Anthropic
-            | Self::ClaudeCli
-            | Self::AiderCli
-            | Self::Subprocess
-            | Self::Acp => true,
-            Self::Bedrock => false,
-        }
-    }
-
     /// Whether it is a server and not a child process.
     #[must_use]
     pub fn is_http(self) -> bool {
@@ -232,6 +239,8 @@ pub enum ApiFormat {
     Responses,
     /// Anthropic's messages; what `provider` "anthropic" always speaks.
     Messages,
+    /// Amazon's Converse; what `provider` "bedrock" always speaks, and nothing else.
+    Converse,
 }
 
 /// How much milk tells the model about its surroundings.

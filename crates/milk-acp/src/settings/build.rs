@@ -10,11 +10,14 @@ use agent_runtime::prompt::{PromptRole, PromptTier as RuntimeTier, SystemPrompt}
 use agent_runtime::provider::{Provider, ProviderError};
 use agent_runtime::providers::anthropic::{Anthropic, AnthropicConfig, MAX_TOKENS};
 use agent_runtime::providers::auth::Auth;
+use agent_runtime::providers::aws::{AwsAuth, AwsKeys};
+use agent_runtime::providers::bedrock::{Bedrock, BedrockConfig};
 use agent_runtime::providers::http::{HttpClients, TlsOptions};
 use agent_runtime::providers::link::ServerConfig;
 use agent_runtime::providers::openai_chat::{OpenAiChat, OpenAiChatConfig};
 use agent_runtime::providers::openai_responses::{OpenAiResponses, OpenAiResponsesConfig};
 use agent_runtime::tools::ToolRegistry;
+use session_model::source::Clock;
 
 use super::agent::{AgentSettings, ApiFormat, PromptTier};
 use super::choose::{AgentSpec, Credential, EndpointSpec};
@@ -23,11 +26,16 @@ use super::view::Effective;
 /// What "no limit" is where a number is needed: longer than any turn.
 const ENDLESS: Duration = Duration::from_hours(24 * 365);
 
-/// Makes the provider an agent is reached by. Connects to nothing yet; `clients` are shared with other providers.
+/// Makes the provider an agent is reached by. Connects to nothing yet; `clients` are shared with other providers, and
+/// `clock` dates signatures (without one, what wants them cannot be asked).
 ///
 /// # Errors
 /// [`ProviderError::Misconfigured`] when the agent cannot be reached as it is described.
-pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn Provider>, ProviderError> {
+pub fn build_provider(
+    spec: &AgentSpec,
+    clients: &HttpClients,
+    clock: Option<&Arc<dyn Clock>>,
+) -> Result<Arc<dyn Provider>, ProviderError> {
     match spec {
         AgentSpec::Offline => Ok(Arc::new(Offline::new())),
         AgentSpec::Unusable { name, reason } => {
@@ -59,7 +67,25 @@ pub fn build_provider(spec: &AgentSpec, clients: &HttpClients) -> Result<Arc<dyn
                 extra: endpoint.request.extra.clone(),
                 ..AnthropicConfig::new(server_config(endpoint, clients), &endpoint.model)
             }))),
+            ApiFormat::Converse => Ok(Arc::new(Bedrock::new(bedrock_config(endpoint, clients, clock)))),
         },
+    }
+}
+
+fn bedrock_config(
+    endpoint: &EndpointSpec,
+    clients: &HttpClients,
+    clock: Option<&Arc<dyn Clock>>,
+) -> BedrockConfig {
+    let server = ServerConfig { clock: clock.cloned(), ..server_config(endpoint, clients) };
+    BedrockConfig {
+        context_window: endpoint.context_window,
+        max_tokens: endpoint.request.limit(),
+        thinking: endpoint.request.thinking_budget,
+        sampling: endpoint.request.sampling(),
+        prompt_caching: endpoint.request.prompt_caching.unwrap_or(false),
+        extra: endpoint.request.extra.clone(),
+        ..BedrockConfig::new(server, &endpoint.model)
     }
 }
 
@@ -84,6 +110,16 @@ fn auth(credential: &Credential) -> Auth {
         Credential::None => Auth::None,
         Credential::Key(key) => Auth::Key(key.expose().into()),
         Credential::Command(command) => Auth::Command(command.clone()),
+        Credential::Aws(aws) => Auth::Aws(Box::new(AwsAuth {
+            region: aws.region.clone(),
+            service: aws.service.clone(),
+            keys: aws.keys.as_ref().map(|keys| AwsKeys {
+                id: keys.id.expose().into(),
+                secret: keys.secret.expose().into(),
+                token: keys.token.as_ref().map(|token| token.expose().into()),
+            }),
+            refresh: aws.refresh_cmd.clone(),
+        })),
     }
 }
 
@@ -161,19 +197,23 @@ mod tests {
     use std::net::TcpListener;
 
     use agent_runtime::provider::{ModelMessage, ModelRequest};
-    use agent_runtime::providers::http::HttpClients;
     use serde_json::{Value, json};
     use session_model::Content;
+    use session_model::source::FixedClock;
 
-    use super::build_provider;
+    use super::*;
     use crate::settings::{Settings, choose};
+
+    fn clock() -> Arc<dyn Clock> {
+        Arc::new(FixedClock(time::OffsetDateTime::UNIX_EPOCH))
+    }
 
     /// The request that the agent of `document` sends to `server`, which refuses it.
     fn asked(server: TcpListener, document: &Value, key: Option<&str>) -> String {
         let settings = Settings::from_document(document.as_object().unwrap().clone()).unwrap();
         let lookup = |name: &str| key.filter(|_| name == "KEY").map(str::to_owned);
         let spec = choose(&settings, &lookup, &[]).spec;
-        let provider = build_provider(&spec, &HttpClients::default()).unwrap();
+        let provider = build_provider(&spec, &HttpClients::default(), Some(&clock())).unwrap();
         let heard = std::thread::spawn(move || {
             let (stream, _) = server.accept().unwrap();
             let mut reader = BufReader::new(stream);
@@ -205,6 +245,16 @@ mod tests {
             (json!({"api_format": "messages"}), "/v1/messages", "x-api-key: k"),
             (json!({"provider": "Anthropic"}), "/v1/messages", "x-api-key: k"),
             (json!({"provider": "anthropic", "chat_path": "/up"}), "/up", "x-api-key: k"),
+            (
+                json!({"provider": "bedrock", "aws_region": "r-1"}),
+                "/model/m/converse-stream",
+                "authorization: Bearer k",
+            ),
+            (
+                json!({"provider": "bedrock", "aws_region": "r-1", "api_key": "", "aws_key_id": "A", "aws_secret": "$KEY"}),
+                "/model/m/converse-stream",
+                "authorization: AWS4-HMAC-SHA256 Credential=A/19700101/r-1/bedrock/aws4_request",
+            ),
         ] {
             let server = TcpListener::bind("127.0.0.1:0").unwrap();
             let url = format!("http://{}", server.local_addr().unwrap());

@@ -11,6 +11,7 @@ use agent_runtime::providers::detect::Detected;
 
 use super::Lookup;
 use super::agent::{AgentSettings, ApiFormat, ProviderKind, Secret};
+use super::aws::{self, AwsSpec};
 use super::external;
 use super::known::{ANTHROPIC_URL, KNOWN_SERVICES, KnownService};
 use super::redact::variable_of;
@@ -114,6 +115,8 @@ pub enum Credential {
     Key(Secret),
     /// A shell command that prints one.
     Command(String),
+    /// Keys of Amazon's, which sign requests.
+    Aws(Box<AwsSpec>),
 }
 
 /// Why an agent was chosen.
@@ -219,40 +222,21 @@ pub fn specify(agent: &AgentSettings, lookup: Lookup<'_>) -> AgentSpec {
 
 fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<EndpointSpec, String> {
     match agent.kind() {
-        ProviderKind::Local | ProviderKind::Bearer | ProviderKind::Anthropic => {}
-        kind @ (ProviderKind::Bedrock
-        | ProviderKind::ClaudeCli
+        ProviderKind::Local | ProviderKind::Bearer | ProviderKind::Anthropic | ProviderKind::Bedrock => {}
+        kind @ (ProviderKind::ClaudeCli
         | ProviderKind::AiderCli
         | ProviderKind::Subprocess
         | ProviderKind::Acp) => {
             return Err(format!("this build cannot use provider `{}` as the primary agent", kind.name()));
         }
     }
-    let url = match agent.url.trim() {
-        "" if agent.kind() == ProviderKind::Anthropic => ANTHROPIC_URL,
-        url => url,
-    };
-    if url.is_empty() {
-        return Err("it has no `url`; give the server's base URL".to_owned());
-    }
-    let resolve = |key: &str, secret: &Secret| match variable_of(secret.expose()) {
-        None => Ok(secret.clone()),
-        Some(name) => said(lookup, name)
-            .map(Secret::from)
-            .ok_or_else(|| format!("`{key}` refers to the variable {name}, which is not set")),
-    };
+    let is_amazons = agent.kind() == ProviderKind::Bedrock;
+    let (url, credential) = if is_amazons { aws::place(agent, lookup)? } else { place(agent, lookup)? };
     let headers: Result<Vec<_>, String> = agent
         .headers
         .iter()
-        .map(|(name, value)| Ok((name.clone(), resolve(&format!("headers.{name}"), value)?)))
+        .map(|(name, value)| Ok((name.clone(), resolve(&format!("headers.{name}"), value, lookup)?)))
         .collect();
-    let credential = if !agent.token_cmd.trim().is_empty() {
-        Credential::Command(agent.token_cmd.clone())
-    } else if agent.api_key.is_empty() {
-        Credential::None
-    } else {
-        Credential::Key(resolve("api_key", &agent.api_key)?)
-    };
     Ok(EndpointSpec {
         chat_path: agent.chat_path.trim().to_owned(),
         api: agent.api(),
@@ -262,8 +246,37 @@ fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Endpoin
         context_window: u64::try_from(agent.context_window_tokens).ok().filter(|tokens| *tokens > 0),
         request: agent.request.clone(),
         run_cmd: agent.run_cmd.trim().to_owned(),
-        ..plain(&agent.name, url, agent.model.trim(), credential)
+        ..plain(&agent.name, &url, agent.model.trim(), credential)
     })
+}
+
+/// The server's base URL and the credential of an agent that is no service of Amazon's.
+fn place(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<(String, Credential), String> {
+    let url = match agent.url.trim() {
+        "" if agent.kind() == ProviderKind::Anthropic => ANTHROPIC_URL,
+        url => url,
+    };
+    if url.is_empty() {
+        return Err("it has no `url`; give the server's base URL".to_owned());
+    }
+    let credential = if !agent.token_cmd.trim().is_empty() {
+        Credential::Command(agent.token_cmd.clone())
+    } else if agent.api_key.is_empty() {
+        Credential::None
+    } else {
+        Credential::Key(resolve("api_key", &agent.api_key, lookup)?)
+    };
+    Ok((url.to_owned(), credential))
+}
+
+/// The secret itself, whether it is given or named by its variable.
+pub(super) fn resolve(key: &str, secret: &Secret, lookup: Lookup<'_>) -> Result<Secret, String> {
+    match variable_of(secret.expose()) {
+        None => Ok(secret.clone()),
+        Some(name) => said(lookup, name)
+            .map(Secret::from)
+            .ok_or_else(|| format!("`{key}` refers to the variable {name}, which is not set")),
+    }
 }
 
 fn specify_known(service: &KnownService, key: String, lookup: Lookup<'_>) -> EndpointSpec {
@@ -313,7 +326,7 @@ fn usable_model(models: &[String]) -> Option<&str> {
 }
 
 /// A variable that is set to something.
-fn said(lookup: Lookup<'_>, name: &str) -> Option<String> {
+pub(super) fn said(lookup: Lookup<'_>, name: &str) -> Option<String> {
     lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 

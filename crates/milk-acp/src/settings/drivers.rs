@@ -21,7 +21,7 @@ use agent_runtime::tools::escalate::Escalate;
 use agent_runtime::tools::export_session::ExportSession;
 use async_trait::async_trait;
 use router::{Classifier, Target};
-use session_model::source::{IdKind, Ids};
+use session_model::source::{Clock, IdKind, Ids};
 use session_model::{AgentId, Choice, Route, TurnFailure};
 use session_store::SessionStore;
 use tokio::time::Instant;
@@ -108,6 +108,8 @@ pub struct ConfiguredDrivers {
     server_logs: Option<PathBuf>,
     scripts: Option<PathBuf>,
     clients: HttpClients,
+    /// Dates signatures.
+    clock: Option<Arc<dyn Clock>>,
     found: Arc<Mutex<Option<Found>>>,
     /// With the descriptions they were built from.
     providers: Arc<Mutex<Vec<(AgentSpec, Built)>>>,
@@ -137,9 +139,17 @@ impl ConfiguredDrivers {
             server_logs: None,
             scripts: None,
             clients: HttpClients::default(),
+            clock: None,
             found: Arc::default(),
             providers: Arc::default(),
         }
+    }
+
+    /// With what dates signatures; without it, services that want them cannot be asked.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
     }
 
     /// With this agent, or this model of the agent that would answer anyway, wherever a session chooses none.
@@ -299,7 +309,7 @@ impl ConfiguredDrivers {
         if let Some((_, built)) = kept.iter().find(|(known, _)| known == spec) {
             return Ok(built.clone());
         }
-        let built = (build_provider(spec, &self.clients)?, Learned::default());
+        let built = (build_provider(spec, &self.clients, self.clock.as_ref())?, Learned::default());
         if kept.len() >= KEPT_PROVIDERS {
             kept.remove(0);
         }
@@ -518,8 +528,8 @@ fn log_name(agent: &str) -> String {
 }
 
 fn session_settings(settings: &Settings, warnings: Vec<String>) -> SessionSettings {
-    let servers: Vec<_> = settings.agents.iter().filter(|agent| agent.kind().can_answer()).collect();
-    let models = if servers.len() < 2 { Vec::new() } else { servers.iter().map(|a| choice_of(a)).collect() };
+    let agents = &settings.agents;
+    let models = if agents.len() < 2 { Vec::new() } else { agents.iter().map(choice_of).collect() };
     SessionSettings {
         resume: settings.acp_resume,
         show_thoughts: settings.shows_reasoning(),

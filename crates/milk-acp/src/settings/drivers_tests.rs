@@ -135,7 +135,7 @@ async fn an_agent_that_cannot_work_says_what_to_correct() {
         (json!({"name": "a", "url": ""}), "a: it has no `url`; give the server's base URL"),
         (
             json!({"name": "a", "url": "http://h", "provider": "bedrock"}),
-            "a: this build cannot use provider `bedrock` as the primary agent",
+            "a: it has no `aws_region`; set it or AWS_REGION, or give the region's `url`",
         ),
     ];
     for (agent, message) in table {

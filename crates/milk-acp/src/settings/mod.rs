@@ -5,6 +5,7 @@
 //! nothing of how an agent is talked to.
 
 mod agent;
+mod aws;
 mod build;
 mod check;
 mod choose;
@@ -33,6 +34,7 @@ mod warning;
 
 pub use crate::colleague::ColleagueConfig;
 pub use agent::{AgentSettings, ApiFormat, Limits, PeerSettings, PromptTier, ProviderKind, Secret};
+pub use aws::{AwsKeysSpec, AwsSpec};
 pub use build::{build_provider, chat_config};
 pub use choose::{
     AgentChoice, AgentSpec, Credential, EndpointSpec, Reason, choose, needs_detection, specify,

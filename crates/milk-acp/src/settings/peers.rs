@@ -22,7 +22,7 @@ impl Settings {
         for entry in entries {
             let Some(agent) = self.find(&entry.agent) else { continue };
             let named = !agent.name.trim().is_empty();
-            let usable = named && agent.kind().can_answer() && !is_named(&agent.name, caller);
+            let usable = named && !is_named(&agent.name, caller);
             let taken = peers.iter().any(|(peer, _)| tool_name(&peer.name) == tool_name(&agent.name));
             if usable && !taken && entry.enabled != Some(false) {
                 peers.push((agent, entry.description.as_str()));
@@ -74,11 +74,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_itself_unknown_unable_disabled_or_of_a_taken_name_is_left_out() {
+    fn what_is_itself_unknown_disabled_or_of_a_taken_name_is_left_out() {
         let root = json!([{"agent": "a"}, {"agent": "nobody"}, {"agent": "old"}, {"agent": ""},
             {"agent": "c", "enabled": false}, {"agent": "my_b", "enabled": null}, {"agent": "My-B"}]);
-        assert_eq!(peers(&root, &json!([]), "a"), named(&[("my_b", "")]));
+        assert_eq!(peers(&root, &json!([]), "a"), named(&[("old", ""), ("my_b", "")]));
         let own = json!([{"agent": "c"}, {"agent": "my_b", "enabled": false}]);
-        assert_eq!(peers(&root, &own, "a"), named(&[("c", ""), ("My-B", "")]));
+        assert_eq!(peers(&root, &own, "a"), named(&[("old", ""), ("c", ""), ("My-B", "")]));
     }
 }

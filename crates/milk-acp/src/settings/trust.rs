@@ -90,9 +90,11 @@ fn take(
 /// Variables hold the user's keys; a strange file could have them sent anywhere.
 fn take_references(map: &mut Map<String, Value>, prefix: &str, file: &Path, warnings: &mut Vec<Warning>) {
     let names_variable = |value: &Value| value.as_str().is_some_and(is_reference);
-    if map.get("api_key").is_some_and(names_variable) {
-        map.shift_remove("api_key");
-        warnings.push(refused(file, format!("{prefix}api_key")));
+    for key in ["api_key", "aws_key_id", "aws_secret", "aws_token"] {
+        if map.get(key).is_some_and(names_variable) {
+            map.shift_remove(key);
+            warnings.push(refused(file, format!("{prefix}{key}")));
+        }
     }
     for section in ["headers", "env"] {
         let Some(Value::Object(members)) = map.get_mut(section) else { continue };

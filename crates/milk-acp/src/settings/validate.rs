@@ -39,20 +39,16 @@ fn validate_peers(settings: &Settings, list: &str, peers: &[PeerSettings], found
             found.push(remark(&key, "is missing; name the agent".into()));
             continue;
         }
-        match settings.find(name).map(AgentSettings::kind) {
-            Some(kind) if kind.can_answer() => {}
-            Some(kind) => {
-                let message = format!("names `{name}`, whose provider `{}` cannot be used here", kind.name());
-                found.push(remark(&key, message));
-            }
-            None => found.push(remark(&key, format!("names `{name}`, which is not among `agents`"))),
+        if settings.find(name).is_none() {
+            found.push(remark(&key, format!("names `{name}`, which is not among `agents`")));
         }
     }
 }
 
 fn validate_endpoint(agent: &AgentSettings, key: &dyn Fn(&str) -> String, found: &mut Vec<Warning>) {
     let kind = agent.kind();
-    if kind.is_http() && agent.url.trim().is_empty() {
+    let has_default = matches!(kind, ProviderKind::Anthropic | ProviderKind::Bedrock);
+    if kind.is_http() && !has_default && agent.url.trim().is_empty() {
         found.push(remark(&key("url"), "is missing; give the server's base URL".into()));
     }
     let authorized = |name: &String| {
@@ -89,7 +85,8 @@ mod tests {
                 {"name": "A", "provider": "bearer"},
                 {"url": "http://h", "provider": "bearer", "headers": {"Api-Key": "k"}},
                 {"name": "c", "provider": "claude-cli", "tools": [{"agent": "d"}, {}]},
-                {"name": "d", "url": "http://h", "provider": "bedrock"},
+                {"name": "d", "provider": "bedrock"},
+                {"name": "e", "provider": "anthropic"},
             ],
         });
         let Value::Object(root) = document else { unreachable!() };
@@ -105,7 +102,6 @@ mod tests {
                 "`agents[1].url` is missing; give the server's base URL",
                 "`agents[1].api_key` is missing; give `api_key` or `token_cmd`",
                 "`agents[2].name` is missing; give the agent a name",
-                "`agents[3].tools[0].agent` names `d`, whose provider `bedrock` cannot be used here",
                 "`agents[3].tools[1].agent` is missing; name the agent",
             ]
         );

@@ -1,6 +1,7 @@
 //! The doctor's look at agents: who would answer, and whether each is reachable, streams and calls tools.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent_runtime::providers::http::HttpClients;
@@ -11,8 +12,11 @@ use milk_acp::settings::{
     build_provider, chat_config, redact_url, specify,
 };
 
+use session_model::source::Clock;
+
 use super::programs;
 use super::report::{Level, Report};
+use crate::assemble::SystemClock;
 use crate::places::variable;
 
 /// How many models of a server are named.
@@ -82,7 +86,7 @@ fn specs(chosen: &AgentSpec, settings: Option<&Settings>) -> Vec<AgentSpec> {
     let mut specs = vec![chosen.clone()];
     for agent in settings.iter().flat_map(|settings| &settings.agents) {
         let spec = specify(agent, &variable);
-        if agent.kind().can_answer() && !specs.contains(&spec) {
+        if !specs.contains(&spec) {
             specs.push(spec);
         }
     }
@@ -93,8 +97,9 @@ async fn look(spec: &AgentSpec, clients: &HttpClients, limit: Duration) -> Optio
     match spec {
         AgentSpec::Endpoint(endpoint) => match endpoint.api {
             ApiFormat::ChatCompletions => Some(probe(chat_config(endpoint, clients), limit).await),
-            ApiFormat::Responses | ApiFormat::Messages => {
-                let provider = build_provider(spec, clients).ok()?;
+            ApiFormat::Responses | ApiFormat::Messages | ApiFormat::Converse => {
+                let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+                let provider = build_provider(spec, clients, Some(&clock)).ok()?;
                 Some(probe_any(&*provider, &endpoint.url, limit).await)
             }
         },

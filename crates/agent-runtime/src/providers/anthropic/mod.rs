@@ -205,7 +205,7 @@ impl Ask<'_> {
 
 /// By what a refusal tells that a model takes words for a budget: `"thinking.type.enabled" is not supported for this
 /// model. Use "thinking.type.adaptive" and "output_config.effort" …`.
-const NO_BUDGETS: &str = "thinking.type.enabled";
+pub(super) const NO_BUDGETS: &str = "thinking.type.enabled";
 
 /// Keys and tokens are told apart by their beginning; what is neither is a key of a server that imitates the API.
 fn credential(secret: &Secret) -> (HeaderName, String) {

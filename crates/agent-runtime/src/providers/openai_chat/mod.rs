@@ -163,6 +163,7 @@ impl OpenAiChatConfig {
             idle_timeout: self.idle_timeout,
             retries: self.retries,
             clients: self.clients,
+            clock: None,
         }
     }
 }

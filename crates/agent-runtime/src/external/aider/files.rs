@@ -57,8 +57,22 @@ impl Memory {
         Self { base, folders, before: HashMap::new() }
     }
 
-    /// Where the program's path leads.
+    /// Where the program's path leads. Outside of repositories its paths begin in a folder that it chooses by the files
+    /// it was given, so one that leads nowhere is that of a file it was given.
     pub(super) fn place(&self, path: &str) -> PathBuf {
+        let place = self.plain(path);
+        if place.exists() {
+            return place;
+        }
+        let mut given = self.before.keys().filter(|file| file.ends_with(path));
+        match (given.next(), given.next()) {
+            (Some(file), None) => file.clone(),
+            (Some(_) | None, _) => place,
+        }
+    }
+
+    /// The path as it is written, from where relative ones begin.
+    fn plain(&self, path: &str) -> PathBuf {
         let mut place = PathBuf::new();
         for part in self.base.join(path).components() {
             if part == std::path::Component::ParentDir {
@@ -95,6 +109,11 @@ impl Memory {
         }
         let op = if before.is_some() { FileOp::Modify } else { FileOp::Add };
         Some(FileChange { path: place, op, before, after: Some(after) })
+    }
+
+    /// The path as it is shown: from where relative ones begin, if it is there.
+    pub(super) fn shown(&self, place: &Path) -> String {
+        place.strip_prefix(&self.base).unwrap_or(place).display().to_string()
     }
 
     fn read(&self, place: &Path) -> Option<String> {
@@ -137,6 +156,22 @@ mod tests {
         let outside = tempfile::NamedTempFile::new().unwrap();
         std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
         assert!(named("see ./link", folder.path(), &[]).is_empty());
+    }
+
+    #[test]
+    fn a_path_from_a_folder_of_its_own_choice_is_that_of_the_file_it_was_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().canonicalize().unwrap();
+        fs::create_dir(cwd.join("src")).unwrap();
+        let file = cwd.join("src/a.py");
+        fs::write(&file, "1").unwrap();
+        let mut memory = Memory::new(cwd.clone(), Vec::new());
+        memory.note(file.to_str().unwrap());
+        assert_eq!(memory.place("a.py"), file);
+        assert_eq!(memory.shown(&file), "src/a.py");
+        assert_eq!(memory.place("b.py"), cwd.join("b.py"));
+        fs::write(cwd.join("a.py"), "").unwrap();
+        assert_eq!(memory.place("a.py"), cwd.join("a.py"), "what is there is meant");
     }
 
     #[test]

@@ -154,10 +154,13 @@ impl<'a> Run<'a> {
             Line::Created(path) => drop(look(memory, move |memory| memory.note_new(&path)).await),
             Line::Edited(path) => {
                 self.answered = true;
-                let asked = path.clone();
-                let change = look(memory, move |memory| (memory.place(&asked), memory.change(&asked))).await;
-                if let Some((place, change)) = change {
-                    let event = self.edited(&path, place, change);
+                let seen = look(memory, move |memory| {
+                    let place = memory.place(&path);
+                    let change = memory.change(&path);
+                    (memory.shown(&place), place, change)
+                });
+                if let Some((shown, place, change)) = seen.await {
+                    let event = self.edited(&shown, place, change);
                     self.emit([event]).await?;
                 }
             }

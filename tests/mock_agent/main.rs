@@ -2,7 +2,7 @@
 //!
 //! `MOCK_AGENT` names a folder. There, `script.json` holds an object: `hello`, the result of `initialize` (`version` is
 //! enough); `start`, steps before anything is read; `sessions`, what is answered to a method that opens one, by method;
-//! `prompts`, a list with the steps of each prompt, the last one repeated. `heard.jsonl` gets every line that came in, and
+//! `prompts`, a list with the steps of each prompt, the last one repeated; `after`, steps once the first one was answered. `heard.jsonl` gets every line that came in, and
 //! the number of each process that was started. See [`player`] for the steps.
 
 mod player;
@@ -67,6 +67,9 @@ fn run() -> io::Result<u8> {
                 prompts += 1;
                 if let Some(code) = wire.prompt(id, version, &steps)? {
                     return Ok(code);
+                }
+                if prompts == 1 {
+                    Player::new(&mut wire, version).play(&script["after"])?;
                 }
             }
             Some(_) | None => {}

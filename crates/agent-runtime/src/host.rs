@@ -96,6 +96,8 @@ pub struct NewTerminal {
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Further variables.
+    pub env: Vec<(String, String)>,
     /// Where it starts, absolute.
     pub cwd: PathBuf,
     /// How many bytes of output are kept, of its end.

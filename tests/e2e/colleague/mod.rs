@@ -1,9 +1,14 @@
 //! Another agent that speaks the protocol, played by a program that follows a script: real processes behind the server.
 
+mod host;
 mod permission;
+mod trouble;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use milk_acp::drivers::Drivers;
 use milk_acp::settings::{ConfiguredDrivers, HttpDetector, Loader};
 use milk_tests::client::Client;
 use milk_tests::rig::Rig;
@@ -25,21 +30,38 @@ impl Scene {
 
     /// With further members of the agent's entry, and of the configuration.
     fn with(script: &Value, entry: Value, config: Value) -> Self {
+        Self::build(script, |agent| {
+            merge(agent, entry);
+            let mut document = json!({"agent": "other", "agents": [agent]});
+            merge(&mut document, config);
+            document
+        })
+    }
+
+    /// As the escalation agent of another one.
+    fn beside(script: &Value, primary: &Value) -> Self {
+        Self::build(
+            script,
+            |agent| json!({"agent": primary["name"], "escalation_agent": "other", "agents": [primary, agent]}),
+        )
+    }
+
+    /// With the configuration that is made of the agent's entry.
+    fn build(script: &Value, config: impl FnOnce(&mut Value) -> Value) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut agent = json!({"name": "other", "provider": "acp", "bin": env!("CARGO_BIN_EXE_mock_agent"),
             "env": {"MOCK_AGENT": folder.path()}});
-        merge(&mut agent, entry);
-        let mut document = json!({"agent": "other", "agents": [agent]});
-        merge(&mut document, config);
-        let file = folder.path().join("config.json");
-        std::fs::write(&file, document.to_string()).expect("a configuration");
-        let loader = Loader::new(Some(file), false, None);
-        let detector = Arc::new(HttpDetector::new(Vec::new()));
-        let ids = Arc::<SequentialIds>::default();
-        let drivers = ConfiguredDrivers::new(loader, Arc::new(|_: &str| None), detector, ids);
-        let scene = Self { rig: Rig::served_by(Arc::new(drivers)), folder };
+        let document = config(&mut agent);
+        std::fs::write(folder.path().join("config.json"), document.to_string()).expect("a configuration");
+        let rig = Rig::served_by(drivers(folder.path()));
+        let scene = Self { rig, folder };
         scene.script(script);
         scene
+    }
+
+    /// The server after a restart.
+    fn again(&self) -> Rig {
+        self.rig.served_next(drivers(self.folder.path()))
     }
 
     /// Has the agent follow this script from its next start on.
@@ -51,6 +73,12 @@ impl Scene {
     fn heard(&self) -> Vec<Value> {
         let heard = std::fs::read_to_string(self.folder.path().join("heard.jsonl")).unwrap_or_default();
         heard.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+    }
+
+    /// The params of all requests of this method that the agent heard.
+    fn requests(&self, method: &str) -> Vec<Value> {
+        let of = |line: Value| (line["method"] == method).then(|| line["params"].clone());
+        self.heard().into_iter().filter_map(of).collect()
     }
 
     /// The answer to the agent's n-th question, from 1: its `result` or `error`.
@@ -65,6 +93,45 @@ impl Scene {
     fn chosen(&self, number: usize) -> Value {
         self.answer(number)["result"]["outcome"]["optionId"].clone()
     }
+
+    /// The same server, whose prompts may hold all that the program's may.
+    fn taking_all(self) -> Self {
+        Self { rig: self.rig.taking_all(), ..self }
+    }
+
+    /// Has the agent's wait for this file end.
+    fn mark(&self, name: &str) {
+        std::fs::write(self.folder.path().join(name), "").expect("written");
+    }
+
+    /// Waits until the agent has heard this.
+    async fn until(&self, heard: impl Fn(&[Value]) -> bool) {
+        soon(|| heard(&self.heard())).await;
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.rig.cwd().join(name)
+    }
+}
+
+/// Waits until something is so that no other wait tells of.
+async fn soon(is_so: impl Fn() -> bool) {
+    let mut beat = tokio::time::interval(Duration::from_millis(5));
+    let wait = async {
+        while !is_so() {
+            beat.tick().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), wait).await.expect("in time");
+}
+
+/// What makes the agents that are configured in this folder.
+fn drivers(folder: &Path) -> Arc<dyn Drivers> {
+    let loader = Loader::new(Some(folder.join("config.json")), false, None);
+    let detector = Arc::new(HttpDetector::new(Vec::new()));
+    let ids = Arc::<SequentialIds>::default();
+    let drivers = ConfiguredDrivers::new(loader, Arc::new(|_: &str| None), detector, ids);
+    Arc::new(drivers.with_outputs(Some(folder.join("outputs"))))
 }
 
 /// Lays the members of `more` over those of `object`.

@@ -13,12 +13,17 @@ use crate::talk::{Talk, items};
 
 /// An outer home whose only agent is a milk with an inner home, whose only agent is `model`.
 fn homes(model: &MockOpenAi) -> (Home, Home) {
+    homes_with(model, true)
+}
+
+/// The same; whether the inner one runs its commands through the outer one.
+fn homes_with(model: &MockOpenAi, terminals: bool) -> (Home, Home) {
     let inner = Home::with(model);
     let outer = Home::new();
     let env = json!({"MILK_HOME": inner.path("milk"), "MILK_DETECT": "off"});
     let program = env!("CARGO_BIN_EXE_milk");
-    let agent =
-        json!({"name": "inner", "provider": "acp", "bin": program, "args": ["serve", "--acp"], "env": env});
+    let agent = json!({"name": "inner", "provider": "acp", "bin": program, "args": ["serve", "--acp"], "env": env,
+            "client_terminals": terminals});
     let config = json!({"agent": "inner", "agents": [agent]}).to_string();
     std::fs::write(outer.path("milk/config.json"), config).expect("a configuration");
     (outer, inner)
@@ -101,11 +106,13 @@ async fn the_inner_session_goes_on_over_turns() {
 
 #[tokio::test]
 async fn a_cancel_reaches_the_innermost_tool() {
-    for version in Version::BOTH {
+    for (version, terminals) in
+        [(Version::V1, true), (Version::V2, true), (Version::V1, false), (Version::V2, false)]
+    {
         let model = model().await;
         model.reply(Reply::call("bash", &json!({"command": "echo pid=$$; exec sleep 600"})));
         model.reply(Reply::say(&["Next."]));
-        let (outer, _inner) = homes(&model);
+        let (outer, _inner) = homes_with(&model, terminals);
         let (program, mut talk) = Talk::start(&outer, version).await;
         let prompt = talk.client.prompt(&talk.session, "Wait.").await;
         talk.allow().await;
@@ -132,7 +139,7 @@ async fn an_inner_process_that_dies_fails_the_turn_and_the_next_one_works() {
         let model = model().await;
         model.reply(Reply::call("bash", &json!({"command": "echo pid=$PPID; exec sleep 600"})));
         model.reply(Reply::say(&["Back again."]));
-        let (outer, _inner) = homes(&model);
+        let (outer, _inner) = homes_with(&model, false);
         let (program, mut talk) = Talk::start(&outer, version).await;
         let prompt = talk.client.prompt(&talk.session, "Wait.").await;
         talk.allow().await;
@@ -158,7 +165,7 @@ async fn an_inner_process_that_dies_fails_the_turn_and_the_next_one_works() {
 async fn the_inner_process_ends_with_the_outer_one() {
     let model = model().await;
     model.reply(Reply::call("bash", &json!({"command": "echo pid=$PPID; exec sleep 600"})));
-    let (outer, _inner) = homes(&model);
+    let (outer, _inner) = homes_with(&model, false);
     let (program, mut talk) = Talk::start(&outer, Version::V2).await;
     talk.client.prompt(&talk.session, "Wait.").await;
     talk.allow().await;

@@ -11,6 +11,7 @@ mod conversations;
 mod failure;
 pub mod leave;
 mod program;
+pub mod served;
 pub mod subprocess;
 mod tagged;
 mod tags;

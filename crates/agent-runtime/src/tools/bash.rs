@@ -28,7 +28,7 @@ const DEFAULT_TIMEOUT: u64 = 120;
 /// How long it may take at most; longer work belongs in the background.
 const MAX_TIMEOUT: u64 = 600;
 /// Between the request to end and the kill. Together with [`REAP_GRACE`] below the 500 ms a cancelled tool has.
-const TERM_GRACE: Duration = Duration::from_millis(250);
+pub(crate) const TERM_GRACE: Duration = Duration::from_millis(250);
 /// How long a killed child may take to be gone.
 const REAP_GRACE: Duration = Duration::from_millis(150);
 const _: () = assert!(TERM_GRACE.as_millis() + REAP_GRACE.as_millis() < 500);
@@ -420,7 +420,7 @@ fn report((cx, text): (&ToolCx, &str), end: &End, left: Option<u32>, timeout: Du
 }
 
 /// An exit status as a terminal shows it.
-fn exit(status: ExitStatus) -> TerminalExit {
+pub(crate) fn exit(status: ExitStatus) -> TerminalExit {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| signal.to_string());
     #[cfg(not(unix))]

@@ -43,7 +43,7 @@ pub(super) async fn write(cx: &ToolCx, place: &Place, label: &str, text: String)
 
 /// Whether the client's refusal to read `place` means that there is no such file. The protocol has a code for that; a
 /// client that answers with another is believed when it says so in words and the disk has no such file either.
-pub(super) async fn is_missing(error: &HostError, place: &Place) -> bool {
+pub(crate) async fn is_missing(error: &HostError, place: &Place) -> bool {
     let said = match error {
         HostError::NotFound(_) => return true,
         HostError::Failed(said) => said.to_lowercase(),

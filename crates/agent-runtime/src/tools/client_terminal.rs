@@ -15,9 +15,9 @@ const KEPT_BYTES: usize = 64 * 1024;
 
 /// The shell and what makes it read a command: never the user's own, whose ways differ.
 #[cfg(not(windows))]
-const SHELL: (&str, &[&str]) = ("/bin/sh", &["-c"]);
+pub(crate) const SHELL: (&str, &[&str]) = ("/bin/sh", &["-c"]);
 #[cfg(windows)]
-const SHELL: (&str, &[&str]) = (r"C:\Windows\System32\cmd.exe", &["/D", "/C"]);
+pub(crate) const SHELL: (&str, &[&str]) = (r"C:\Windows\System32\cmd.exe", &["/D", "/C"]);
 
 /// How the wait for a command ended.
 enum End {
@@ -33,6 +33,7 @@ pub(super) async fn run(command: &str, timeout: Duration, cx: &ToolCx) -> ToolOu
     let terminal = NewTerminal {
         program: program.to_owned(),
         args,
+        env: Vec::new(),
         cwd: cx.workspace.cwd.clone(),
         output_bytes: KEPT_BYTES as u64,
     };

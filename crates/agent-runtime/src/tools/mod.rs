@@ -2,13 +2,13 @@
 //! who gave leave; the gate decides that before [`Tool::run`] is called.
 
 pub(crate) mod address;
-mod anchored;
+pub(crate) mod anchored;
 mod apply_patch;
 mod args;
 mod ask_user;
-mod bash;
-mod client_files;
-mod client_terminal;
+pub(crate) mod bash;
+pub(crate) mod client_files;
+pub(crate) mod client_terminal;
 pub(crate) mod command;
 pub mod command_prefix;
 mod delete_file;
@@ -27,7 +27,7 @@ mod page;
 mod patch;
 pub(crate) mod paths;
 pub mod peer;
-mod read_file;
+pub(crate) mod read_file;
 mod read_many;
 pub mod registry;
 mod replace;
@@ -42,7 +42,7 @@ pub(crate) mod support;
 mod tests;
 pub(crate) mod text;
 pub(crate) mod wrappers;
-mod write_file;
+pub(crate) mod write_file;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -66,7 +66,8 @@ impl Turn<'_> {
         let mut whole = whole;
         whole.title.get_or_insert_with(|| ask.title.clone());
         let wish = wish(&whole);
-        let judged = leave::judge(wish.clone(), &self.workspace, &self.permissions);
+        let (servant, permissions) = (self.servant.clone(), self.servant.permissions());
+        let judged = leave::judge(wish.clone(), servant.workspace(), &permissions);
         let (remark, always) = match self.io.or_cancelled(judged).await? {
             Leave::Given => match option(&ask.options, AskOptionKind::AllowOnce) {
                 Some(once) => {

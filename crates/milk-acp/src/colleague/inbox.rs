@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
@@ -11,6 +12,8 @@ use futures::task::AtomicWaker;
 use serde_json::Value;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
+
+use crate::dialect::client;
 
 /// From how many messages on its output is not read. What was read before still comes in: some 64 KiB.
 const FULL: usize = 256;
@@ -24,11 +27,15 @@ pub(super) enum Said {
     Permission(Value, Responder),
     /// A form is to be filled in.
     Form(Value, Responder),
+    /// Something is to be done in its place, by this method.
+    Host(String, Value, Responder),
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     messages: Mutex<VecDeque<Said>>,
+    /// Whether a turn runs, to which questions belong.
+    in_turn: AtomicBool,
     /// Wakes whoever takes.
     came: Notify,
     /// Wakes whoever reads.
@@ -54,6 +61,18 @@ impl Inbox {
     /// `reader`, which is not read while the inbox is full.
     pub(super) fn paced<R>(&self, reader: R) -> Paced<R> {
         Paced { reader, shared: Arc::clone(&self.0) }
+    }
+
+    /// A turn begins. What was said since the last one belongs to none.
+    pub(super) fn open(&self) {
+        while self.try_next().is_some() {}
+        self.0.in_turn.store(true, Ordering::Release);
+    }
+
+    /// It has ended. Who still waits for an answer gets none, and who asks from now on is told that nobody is there.
+    pub(super) fn close(&self) {
+        self.0.in_turn.store(false, Ordering::Release);
+        while self.try_next().is_some() {}
     }
 
     /// The next message. Cancel safe.
@@ -91,9 +110,17 @@ impl Service for Filler {
             Ok(params) => params,
             Err(error) => return responder.err(&error),
         };
+        if !self.0.in_turn.load(Ordering::Acquire) {
+            return responder
+                .err(&RpcError::invalid_request("no turn is running, so there is nobody to ask"));
+        }
         match request.method.as_str() {
             "session/request_permission" => self.put(Said::Permission(params, responder)),
             "elicitation/create" => self.put(Said::Form(params, responder)),
+            method if client::is_host(method) => {
+                let method = method.to_owned();
+                self.put(Said::Host(method, params, responder));
+            }
             // Nothing else was offered.
             method => responder.err(&RpcError::method_not_found(method)),
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use acp_rpc::{Config, Peer, PendingResponse, RequestError, RpcError};
 use agent_runtime::driver::TurnError;
 use agent_runtime::external::child::Piped;
+use agent_runtime::host::HostFeatures;
 use agent_runtime::process;
 use serde_json::{Value, json};
 use session_model::Content;
@@ -33,6 +34,8 @@ pub(super) struct Link {
     peer: Peer,
     version: u16,
     takes: PromptFeatures,
+    /// What it may have us do in its place.
+    offered: HostFeatures,
     session: String,
     child: Piped,
     _connection: JoinSet<()>,
@@ -40,7 +43,11 @@ pub(super) struct Link {
 
 impl Link {
     /// Starts the program and opens a session in `cwd`.
-    pub(super) async fn open(config: &ColleagueConfig, cwd: &Path) -> Result<Self, TurnError> {
+    pub(super) async fn open(
+        config: &ColleagueConfig,
+        cwd: &Path,
+        offered: HostFeatures,
+    ) -> Result<Self, TurnError> {
         let mut command = process::command(&config.bin, cwd);
         command.args(&config.args).envs(config.env.iter().map(|(name, value)| (name, value)));
         let (child, stdout, stdin) = Piped::spawn(command).map_err(|error| unstartable(config, &error))?;
@@ -56,7 +63,7 @@ impl Link {
         });
         let takes = PromptFeatures::default();
         let session = String::new();
-        let mut link = Self { inbox, peer, version: 0, takes, session, child, _connection: running };
+        let mut link = Self { inbox, peer, version: 0, takes, offered, session, child, _connection: running };
         match link.begin(cwd).await {
             Ok(()) => Ok(link),
             Err(error) => Err(link.explain(config, &error).await),
@@ -83,7 +90,9 @@ impl Link {
 
     /// Says who we are, in the first version it speaks.
     async fn hello(&self) -> Result<Value, RequestError> {
-        let ask = |version| self.peer.request("initialize", &client::hello(version)).with_deadline(PATIENCE);
+        let ask = |version| {
+            self.peer.request("initialize", &client::hello(version, self.offered)).with_deadline(PATIENCE)
+        };
         let [first, second] = client::VERSIONS;
         match ask(first).typed().await {
             Err(error) if error.code() == Some(UNSUPPORTED_VERSION) => ask(second).typed().await,
@@ -93,6 +102,16 @@ impl Link {
 
     pub(super) fn is_open(&self) -> bool {
         !self.peer.is_closed()
+    }
+
+    /// What it was offered to have done in its place.
+    pub(super) fn offered(&self) -> HostFeatures {
+        self.offered
+    }
+
+    /// Its session, by its own name.
+    pub(super) fn session(&self) -> &str {
+        &self.session
     }
 
     /// Whether the answer to a prompt is the end of the turn, or an update tells it.

@@ -8,6 +8,7 @@ mod asks;
 mod inbox;
 mod link;
 mod rows;
+mod served;
 mod turn;
 mod wish;
 
@@ -41,6 +42,10 @@ pub struct ColleagueConfig {
     pub past_bytes: usize,
     /// How long a turn may take; waiting for the user does not count.
     pub turn_limit: Duration,
+    /// Whether it may read and write files through us.
+    pub client_files: bool,
+    /// Whether it may run commands through us.
+    pub client_terminals: bool,
 }
 
 /// The links to other agents, by session and agent. Clones share them; dropping the last one ends the agents.
@@ -80,7 +85,9 @@ impl Colleague {
     fn take(&self, input: &TurnInput) -> Option<Held> {
         let mut links = self.links.0.lock().unwrap_or_else(PoisonError::into_inner);
         let held = links.remove(&self.key(input))?;
-        (held.config == self.config && held.cwd == input.cwd && held.link.is_open()).then_some(held)
+        let offered = served::offered(&self.config, input.host);
+        let is_same = held.config == self.config && held.cwd == input.cwd && held.link.offered() == offered;
+        (is_same && held.link.is_open()).then_some(held)
     }
 
     fn put_back(&self, input: &TurnInput, link: Link) {
@@ -113,10 +120,17 @@ impl TurnDriver for Colleague {
         let known = held.as_ref().map(|held| held.turn.clone());
         let mut link = match held {
             Some(held) => held.link,
-            None => io.or_cancelled(Link::open(&self.config, &input.cwd)).await??,
+            None => {
+                io.or_cancelled(Link::open(
+                    &self.config,
+                    &input.cwd,
+                    served::offered(&self.config, input.host),
+                ))
+                .await??
+            }
         };
         let prompt = self.prompt(&input, known.as_ref());
-        let ended = Turn::new(&self.config, &input, &io, &*self.ids).run(&mut link, &prompt).await;
+        let ended = Turn::new(&self.config, (&input, &io), &self.ids, &link).run(&mut link, &prompt).await;
         self.put_back(&input, link);
         ended
     }

@@ -1,6 +1,6 @@
 //! The rows of another agent's calls: our ids for its own, and what it has told of each call so far.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use agent_runtime::external::leave::Wish;
 use session_model::source::{IdKind, Ids};
@@ -8,7 +8,7 @@ use session_model::{FileChange, ToolCallId, ToolCallUpdate, ToolContent};
 
 /// The rows of one turn, by the agent's ids.
 #[derive(Debug, Default)]
-pub(super) struct Rows(HashMap<String, Row>);
+pub(super) struct Rows(BTreeMap<String, Row>);
 
 #[derive(Debug)]
 struct Row {
@@ -40,6 +40,11 @@ impl Rows {
             row.leave.clear();
         }
         row.told.clone()
+    }
+
+    /// What leave was given for, of all calls that have not ended.
+    pub(super) fn leaves(&self) -> Vec<Wish> {
+        self.0.values().flat_map(|row| row.leave.iter().cloned()).collect()
     }
 
     /// Leave was given for a call.

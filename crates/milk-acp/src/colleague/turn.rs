@@ -1,14 +1,16 @@
 //! One turn of another agent: its updates told on under ids of ours, its questions asked in turn, its end waited for.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use acp_rpc::{RequestError, Responder};
-use agent_runtime::driver::{Permissions, TurnEnd, TurnError, TurnInput};
-use agent_runtime::host::Host;
+use agent_runtime::driver::{TurnEnd, TurnError, TurnInput};
+use agent_runtime::external::served::{Servant, Terminals};
+use agent_runtime::host::HostFeatures;
 use agent_runtime::io::{Interrupted, TurnIo};
-use agent_runtime::tools::Workspace;
 use agent_runtime::waits::Stopwatch;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use serde_json::Value;
@@ -23,6 +25,7 @@ use super::asks::{Asking, Settled};
 use super::inbox::Said;
 use super::link::Link;
 use super::rows::Rows;
+use super::served::{show_terminals, shown};
 use super::{ColleagueConfig, failed};
 use crate::dialect::client::{self, Told};
 
@@ -34,11 +37,15 @@ pub(super) struct Turn<'a> {
     pub(super) input: &'a TurnInput,
     pub(super) io: &'a TurnIo,
     pub(super) ids: &'a dyn Ids,
-    pub(super) workspace: Workspace,
-    /// With what "always" gave in this turn.
-    pub(super) permissions: Permissions,
+    /// Its session, by its own name.
+    pub(super) session: String,
+    pub(super) offered: HostFeatures,
+    pub(super) servant: Servant,
+    pub(super) terminals: Terminals,
     pub(super) rows: Rows,
     pub(super) asking: FuturesUnordered<Asking>,
+    /// What is being done for it.
+    pub(super) serving: FuturesUnordered<BoxFuture<'static, ()>>,
     messages: HashMap<(Role, String), MessageId>,
     /// Whose unnamed message is being told.
     speaking: Option<Role>,
@@ -53,27 +60,30 @@ pub(super) struct Turn<'a> {
 impl<'a> Turn<'a> {
     pub(super) fn new(
         config: &'a ColleagueConfig,
-        input: &'a TurnInput,
-        io: &'a TurnIo,
-        ids: &'a dyn Ids,
+        (input, io): (&'a TurnInput, &'a TurnIo),
+        ids: &'a Arc<dyn Ids>,
+        link: &Link,
     ) -> Self {
-        let host = Host::client(input.host, io.clone());
-        let (cwd, additional_roots) = (input.cwd.clone(), input.additional_roots.clone());
+        let watch = Stopwatch::start();
+        let servant = Servant::new(input, io, Arc::clone(ids), watch.clone());
         Self {
             config,
             input,
             io,
-            ids,
-            workspace: Workspace { cwd, additional_roots, host },
-            permissions: input.permissions.clone(),
+            ids: &**ids,
+            session: link.session().to_owned(),
+            offered: link.offered(),
+            terminals: Terminals::new(servant.clone()),
+            servant,
             rows: Rows::default(),
             asking: FuturesUnordered::new(),
+            serving: FuturesUnordered::new(),
             messages: HashMap::new(),
             speaking: None,
             idle: None,
             answered: None,
             warned: HashSet::new(),
-            watch: Stopwatch::start(),
+            watch,
         }
     }
 
@@ -82,21 +92,22 @@ impl<'a> Turn<'a> {
         link: &mut Link,
         prompt: &[session_model::Content],
     ) -> Result<TurnEnd, TurnError> {
-        // What it said between two turns belongs to none.
-        while link.inbox.try_next().is_some() {}
+        link.inbox.open();
         let (answer, lost) = link.prompt(prompt);
         if !lost.is_empty() {
             self.warn(format!("{} does not take {}", self.config.name, lost.join(", "))).await?;
         }
         let mut answer = Box::pin(answer);
         let heard = self.hear(link, &mut answer).await;
+        if heard.is_err() {
+            self.stop(link, &mut answer).await;
+        }
+        link.inbox.close();
+        self.terminals.end().await;
         match heard {
             Ok(Ok(())) => self.end(),
             Ok(Err(error)) => Err(link.explain(self.config, &error).await),
-            Err(error) => {
-                self.stop(link, &mut answer).await;
-                Err(error)
-            }
+            Err(error) => Err(error),
         }
     }
 
@@ -122,6 +133,7 @@ impl<'a> Turn<'a> {
                 biased;
                 () = self.io.cancel_token().cancelled() => return Err(Interrupted.into()),
                 Some(settled) = self.asking.next(), if is_asking => self.settled(settled).await?,
+                Some(()) = self.serving.next(), if !self.serving.is_empty() => {}
                 said = link.inbox.next() => self.take(said).await?,
                 outcome = &mut *answer, if self.answered.is_none() => match outcome {
                     Ok(result) => self.answered = Some(serde_json::from_str(result.get()).unwrap_or_default()),
@@ -167,6 +179,10 @@ impl<'a> Turn<'a> {
                 }
                 Ok(())
             }
+            Said::Host(method, params, responder) => {
+                self.serve(&method, &params, responder);
+                Ok(())
+            }
         }
     }
 
@@ -187,12 +203,7 @@ impl<'a> Turn<'a> {
     }
 
     async fn settled(&mut self, settled: Settled) -> Result<(), Interrupted> {
-        for grant in settled.grants {
-            if !self.permissions.grants.contains(&grant) {
-                self.permissions.grants.push(grant.clone());
-                self.io.granted(grant).await?;
-            }
-        }
+        self.servant.grant(settled.grants).await?;
         if let Some((call, wish)) = settled.leave {
             self.rows.give_leave(&call, wish);
         }
@@ -232,6 +243,7 @@ impl<'a> Turn<'a> {
                 let known = self.rows.knows(&row.id);
                 self.speaking = None;
                 row.id = self.rows.note(&row, self.ids).id;
+                show_terminals(&self.terminals, self.io, &mut row).await?;
                 if !known {
                     row.title.get_or_insert_with(|| "a tool".to_owned());
                     row.status.get_or_insert(ToolStatus::Pending);
@@ -240,6 +252,7 @@ impl<'a> Turn<'a> {
             }
             Event::ToolOutput { id, chunk } => {
                 let Some(id) = self.rows.id(&id) else { return Ok(()) };
+                let Some(chunk) = shown(&self.terminals, self.io, chunk, &id).await? else { return Ok(()) };
                 Event::ToolOutput { id, chunk }
             }
             // Terminals are this program's own: what another agent's commands print comes in its rows.
@@ -303,12 +316,14 @@ impl<'a> Turn<'a> {
     ) {
         let deadline = Instant::now() + STOP_GRACE;
         let stopped = async {
+            self.terminals.kill_all();
             link.cancel().await;
             while !self.is_over(link) {
                 let is_asking = !self.asking.is_empty();
                 tokio::select! {
                     biased;
                     Some(_) = self.asking.next(), if is_asking => {}
+                    Some(()) = self.serving.next(), if !self.serving.is_empty() => {}
                     said = link.inbox.next() => self.hush(said),
                     outcome = &mut *answer, if self.answered.is_none() => {
                         self.answered = Some(Value::Null);
@@ -334,6 +349,8 @@ impl<'a> Turn<'a> {
             }
             Said::Permission(_, responder) => responder.ok(&client::outcome(&Answer::Cancelled)),
             Said::Form(_, responder) => responder.ok(&client::filled(&Answer::Cancelled)),
+            // It may still want to know how its commands ended.
+            Said::Host(method, params, responder) => self.serve(&method, &params, responder),
         }
     }
 }

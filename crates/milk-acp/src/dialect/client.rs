@@ -2,8 +2,10 @@
 //! what it says and asks. Reads both versions leniently, since it is another program's word; where they differ, the
 //! shape tells them apart.
 
+mod host;
 mod read;
 
+use agent_runtime::host::HostFeatures;
 use serde_json::{Value, json};
 use session_model::{
     Answer, AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, ResourceBody, StopReason,
@@ -13,17 +15,23 @@ use session_model::{
 use super::{v1_words, v2_words};
 use crate::negotiate::PromptFeatures;
 
+pub(crate) use host::{Given, Wanted, given, is_host, wanted};
 pub(crate) use read::{asked, form, told};
 
 /// The versions we speak, the one we would rather speak first: in version 1 a change is told with both its sides.
 pub(crate) const VERSIONS: [u16; 2] = [1, 2];
 
-/// The parameters of `initialize`.
-pub(crate) fn hello(version: u16) -> Value {
+/// The parameters of `initialize`; `offered` is what the agent may have its client do, where the version has that.
+pub(crate) fn hello(version: u16, offered: HostFeatures) -> Value {
     let me = json!({"name": "milk", "version": env!("CARGO_PKG_VERSION")});
-    let capabilities = json!({"elicitation": {"form": {}}});
+    let mut capabilities = json!({"elicitation": {"form": {}}});
     match version {
-        1 => json!({"protocolVersion": 1, "clientInfo": me, "clientCapabilities": capabilities}),
+        1 => {
+            capabilities["fs"] =
+                json!({"readTextFile": offered.read_file, "writeTextFile": offered.write_file});
+            capabilities["terminal"] = json!(offered.terminal);
+            json!({"protocolVersion": 1, "clientInfo": me, "clientCapabilities": capabilities})
+        }
         version => json!({"protocolVersion": version, "info": me, "capabilities": capabilities}),
     }
 }

@@ -25,10 +25,15 @@ pub(super) fn word(session: &SessionId, call: &HostCall) -> Option<Outgoing> {
             "fs/write_text_file",
             &v1::WriteTextFileRequest::new(session, path.to_string_lossy(), text.as_str()),
         ),
-        HostCall::CreateTerminal(NewTerminal { program, args, cwd, output_bytes }) => Outgoing::new(
+        HostCall::CreateTerminal(NewTerminal { program, args, env, cwd, output_bytes }) => Outgoing::new(
             "terminal/create",
             &v1::CreateTerminalRequest::new(session, program.as_str())
                 .args(args.clone())
+                .env(
+                    env.iter()
+                        .map(|(name, value)| v1::EnvVariable::new(name.as_str(), value.as_str()))
+                        .collect::<Vec<_>>(),
+                )
                 .cwd(cwd.to_string_lossy().into_owned())
                 .output_byte_limit(*output_bytes),
         ),

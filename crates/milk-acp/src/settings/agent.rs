@@ -100,6 +100,10 @@ pub struct AgentSettings {
     pub extra_args: Vec<String>,
     /// Further variables of its environment.
     pub env: BTreeMap<String, Secret>,
+    /// Whether an ACP agent may read and write files through milk; unset is yes.
+    pub client_files: Option<bool>,
+    /// Whether it may run commands through milk; unset is yes.
+    pub client_terminals: Option<bool>,
     /// Tools Claude Code may use without asking, in its own notation.
     pub allowed_tools: Vec<String>,
     /// Further folders it may look into.

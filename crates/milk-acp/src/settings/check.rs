@@ -79,6 +79,8 @@ const AGENT: &[Key] = &[
     ("authorized_imports", Kind::Texts),
     ("max_steps", Kind::Int),
     ("prompt_argument", Kind::Bool),
+    ("client_files", Kind::Bool),
+    ("client_terminals", Kind::Bool),
 ];
 
 const PEER: &[Key] = &[("agent", Kind::Text), ("description", Kind::Text), ("enabled", Kind::Bool)];

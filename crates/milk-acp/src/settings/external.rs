@@ -55,6 +55,8 @@ pub(super) fn acp(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Colleague
         env: variables(agent, lookup)?,
         past_bytes: ALL_BYTES,
         turn_limit: Duration::ZERO,
+        client_files: agent.client_files.unwrap_or(true),
+        client_terminals: agent.client_terminals.unwrap_or(true),
     })
 }
 

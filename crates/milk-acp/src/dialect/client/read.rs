@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use session_model::{
     ContextUsage, EmbeddedResource, FileChange, FileOp, Location, MessageId, Notice, OptionId, Plan,
-    PlanEntry, PlanId, PlanPriority, PlanStatus, ResourceBody, ResourceLink, Role, Severity, ToolCallUpdate,
-    ToolContent, ToolKind, ToolStatus,
+    PlanEntry, PlanId, PlanPriority, PlanStatus, ResourceBody, ResourceLink, Role, Severity, TerminalId,
+    TerminalOwner, TerminalView, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 
 use super::{AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, Told, ToolCallId, stop};
@@ -156,6 +156,11 @@ fn shown(value: &Value) -> Option<ToolContent> {
         "diff" => {
             let patch = value["patch"]["text"].as_str()?;
             Some(ToolContent::Content(Content::text(format!("```diff\n{patch}\n```"))))
+        }
+        "terminal" => {
+            let id = TerminalId::from(value["terminalId"].as_str()?);
+            let (owner, shown) = (TerminalOwner::Client, String::new());
+            Some(ToolContent::Terminal(TerminalView { id, owner, shown, note: None }))
         }
         _ => None,
     }

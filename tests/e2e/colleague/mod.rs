@@ -2,6 +2,7 @@
 
 mod host;
 mod permission;
+mod session;
 mod trouble;
 
 use std::path::{Path, PathBuf};

@@ -5,6 +5,10 @@ use serde_json::{Value, json};
 
 use super::{Scene, ended, leave, soon};
 
+/// One pixel.
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 fn code(error: &Value) -> &str {
     error["data"]["runtimeCode"].as_str().unwrap_or_default()
 }
@@ -116,13 +120,13 @@ async fn a_question_between_turns_is_answered_at_once_and_holds_up_nothing() {
 
 #[tokio::test]
 async fn content_it_does_not_take_is_said_in_words() {
-    let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
+    let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
     let text = json!({"type": "resource", "resource": {"uri": "file:///notes.txt", "text": "remember"}});
     let all = json!({"promptCapabilities": {"image": true, "embeddedContext": true}});
     for (capabilities, kinds) in [(all, ["image", "resource"]), (json!({}), ["text", "text"])] {
         let hello = json!({"agentCapabilities": capabilities});
-        let scene = Scene::new(&json!({"hello": hello, "prompts": [[{"say": "Seen."}]]})).taking_all();
         for version in Version::BOTH {
+            let scene = Scene::new(&json!({"hello": hello, "prompts": [[{"say": "Seen."}]]})).taking_all();
             let (mut client, session) = scene.rig.session(version).await;
             let params = json!({"sessionId": session, "prompt": [image, text]});
             let prompt = client.send("session/prompt", params).await;

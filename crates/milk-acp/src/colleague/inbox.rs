@@ -31,6 +31,22 @@ pub(super) enum Said {
     Host(String, Value, Responder),
 }
 
+impl Said {
+    /// Has a question answered that comes when nobody is there.
+    pub(super) fn refuse(self) {
+        match self {
+            Self::Update(_) => {}
+            Self::Permission(_, responder) | Self::Form(_, responder) | Self::Host(_, _, responder) => {
+                responder.err(&nobody());
+            }
+        }
+    }
+}
+
+fn nobody() -> RpcError {
+    RpcError::invalid_request("no turn is running, so there is nobody to ask")
+}
+
 #[derive(Debug, Default)]
 struct Shared {
     messages: Mutex<VecDeque<Said>>,
@@ -65,14 +81,20 @@ impl Inbox {
 
     /// A turn begins. What was said since the last one belongs to none.
     pub(super) fn open(&self) {
-        while self.try_next().is_some() {}
+        self.clear();
         self.0.in_turn.store(true, Ordering::Release);
     }
 
-    /// It has ended. Who still waits for an answer gets none, and who asks from now on is told that nobody is there.
+    /// It has ended. Who asks is told that nobody is there.
     pub(super) fn close(&self) {
         self.0.in_turn.store(false, Ordering::Release);
-        while self.try_next().is_some() {}
+        self.clear();
+    }
+
+    fn clear(&self) {
+        while let Some(said) = self.try_next() {
+            said.refuse();
+        }
     }
 
     /// The next message. Cancel safe.
@@ -111,8 +133,7 @@ impl Service for Filler {
             Err(error) => return responder.err(&error),
         };
         if !self.0.in_turn.load(Ordering::Acquire) {
-            return responder
-                .err(&RpcError::invalid_request("no turn is running, so there is nobody to ask"));
+            return responder.err(&nobody());
         }
         match request.method.as_str() {
             "session/request_permission" => self.put(Said::Permission(params, responder)),
@@ -127,7 +148,8 @@ impl Service for Filler {
     }
 
     fn notification(&mut self, notification: Notification) {
-        if notification.method != "session/update" {
+        // What is said between turns belongs to none: a history that is told again, commands, options.
+        if notification.method != "session/update" || !self.0.in_turn.load(Ordering::Acquire) {
             return;
         }
         if let Ok(params) = notification.params.parse() {

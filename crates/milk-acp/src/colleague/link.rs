@@ -1,6 +1,6 @@
 //! Another agent's process and our connection to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use acp_rpc::{Config, Peer, PendingResponse, RequestError, RpcError};
@@ -27,6 +27,30 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 /// "Authentication required", by the protocol.
 const UNAUTHENTICATED: i64 = -32000;
 
+/// How a session is opened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opening<'a> {
+    /// In which folder.
+    pub(super) cwd: &'a Path,
+    /// With which further ones.
+    pub(super) roots: &'a [PathBuf],
+    /// What the agent may have us do in its place.
+    pub(super) offered: HostFeatures,
+    /// The agent's name for the session that is to be taken up.
+    pub(super) earlier: Option<&'a str>,
+}
+
+impl Opening<'_> {
+    /// The parameters of what opens a session.
+    fn params(&self, hello: &Value, version: u16) -> Value {
+        let mut params = json!({"cwd": self.cwd, "mcpServers": []});
+        if !self.roots.is_empty() && client::takes_roots(version, hello) {
+            params["additionalDirectories"] = json!(self.roots);
+        }
+        params
+    }
+}
+
 /// A process, a connection to it, and its session. Dropping it kills the process and its group.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -37,18 +61,17 @@ pub(super) struct Link {
     /// What it may have us do in its place.
     offered: HostFeatures,
     session: String,
+    /// Whether that is the earlier one.
+    taken_up: bool,
     child: Piped,
     _connection: JoinSet<()>,
 }
 
 impl Link {
-    /// Starts the program and opens a session in `cwd`.
-    pub(super) async fn open(
-        config: &ColleagueConfig,
-        cwd: &Path,
-        offered: HostFeatures,
-    ) -> Result<Self, TurnError> {
-        let mut command = process::command(&config.bin, cwd);
+    /// Starts the program and opens a session.
+    pub(super) async fn open(config: &ColleagueConfig, opening: Opening<'_>) -> Result<Self, TurnError> {
+        let offered = opening.offered;
+        let mut command = process::command(&config.bin, opening.cwd);
         command.args(&config.args).envs(config.env.iter().map(|(name, value)| (name, value)));
         let (child, stdout, stdin) = Piped::spawn(command).map_err(|error| unstartable(config, &error))?;
         let inbox = Inbox::default();
@@ -63,14 +86,24 @@ impl Link {
         });
         let takes = PromptFeatures::default();
         let session = String::new();
-        let mut link = Self { inbox, peer, version: 0, takes, offered, session, child, _connection: running };
-        match link.begin(cwd).await {
+        let mut link = Self {
+            taken_up: false,
+            inbox,
+            peer,
+            version: 0,
+            takes,
+            offered,
+            session,
+            child,
+            _connection: running,
+        };
+        match link.begin(&opening).await {
             Ok(()) => Ok(link),
             Err(error) => Err(link.explain(config, &error).await),
         }
     }
 
-    async fn begin(&mut self, cwd: &Path) -> Result<(), RequestError> {
+    async fn begin(&mut self, opening: &Opening<'_>) -> Result<(), RequestError> {
         let hello = self.hello().await?;
         let version = hello["protocolVersion"].as_u64().and_then(|version| u16::try_from(version).ok());
         self.version = version.unwrap_or_default();
@@ -82,10 +115,35 @@ impl Link {
             return Err(RpcError::invalid_request(message).into());
         }
         self.takes = client::takes(self.version, &hello);
-        let params = json!({"cwd": cwd, "mcpServers": [], "_meta": {"milk": {"fresh": true}}});
+        if let Some(earlier) = opening.earlier
+            && let Some(method) = client::takes_up(self.version, &hello)
+        {
+            let mut params = opening.params(&hello, self.version);
+            params["sessionId"] = json!(earlier);
+            match self.peer.request(method, &params).with_deadline(PATIENCE).await {
+                Ok(_) => {
+                    earlier.clone_into(&mut self.session);
+                    self.taken_up = true;
+                    return Ok(());
+                }
+                // It does not know it any more, or cannot after all: that is no reason to do nothing.
+                Err(RequestError::Rpc(error)) if error.code != UNAUTHENTICATED => {
+                    tracing::debug!(%error, "another agent's session could not be taken up");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let mut params = opening.params(&hello, self.version);
+        params["_meta"] = json!({"milk": {"fresh": true}});
         let made: Value = self.peer.request("session/new", &params).with_deadline(PATIENCE).typed().await?;
-        made["sessionId"].as_str().unwrap_or_default().clone_into(&mut self.session);
+        let named = made["sessionId"].as_str().filter(|id| !id.is_empty());
+        named.ok_or_else(|| RpcError::invalid_request("it named no session"))?.clone_into(&mut self.session);
         Ok(())
+    }
+
+    /// Whether its session is the earlier one.
+    pub(super) fn is_taken_up(&self) -> bool {
+        self.taken_up
     }
 
     /// Says who we are, in the first version it speaks.

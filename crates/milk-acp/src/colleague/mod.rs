@@ -7,6 +7,7 @@
 mod asks;
 mod inbox;
 mod link;
+mod memory;
 mod rows;
 mod served;
 mod turn;
@@ -19,12 +20,15 @@ use std::time::Duration;
 
 use agent_runtime::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
 use agent_runtime::external::past;
+use agent_runtime::handover::Handover;
 use agent_runtime::io::TurnIo;
 use async_trait::async_trait;
-use session_model::source::Ids;
-use session_model::{AgentId, Content, SessionId, TurnId};
+use session_model::source::{IdKind, Ids};
+use session_model::{AgentId, Content, Event, MessageId, Notice, SessionId, Severity, TurnId};
 
-use link::Link;
+use link::{Link, Opening};
+pub(crate) use memory::Memory;
+use memory::Remembered;
 use turn::Turn;
 
 /// How another agent is run.
@@ -38,6 +42,8 @@ pub struct ColleagueConfig {
     pub args: Vec<String>,
     /// Further variables.
     pub env: Vec<(String, String)>,
+    /// What the user wants it to be told at all times.
+    pub instructions: Option<String>,
     /// Bytes of earlier conversation it is told at most.
     pub past_bytes: usize,
     /// How long a turn may take; waiting for the user does not count.
@@ -68,13 +74,24 @@ pub(crate) struct Colleague {
     config: ColleagueConfig,
     agent: AgentId,
     links: Links,
+    memory: Memory,
     ids: Arc<dyn Ids>,
 }
 
+/// A link at the beginning of a turn.
+struct Ready {
+    link: Link,
+    /// The last turn of ours that its session knows; none when it is new.
+    known: Option<TurnId>,
+    /// There was an earlier session, which cannot be taken up.
+    lost: bool,
+}
+
 impl Colleague {
-    pub(crate) fn new(config: ColleagueConfig, links: Links, ids: Arc<dyn Ids>) -> Self {
+    /// Runs as `config` says. Its processes are in `links`, and its sessions remembered in `memory`.
+    pub(crate) fn new(config: ColleagueConfig, links: Links, memory: Memory, ids: Arc<dyn Ids>) -> Self {
         let agent = AgentId::from(config.name.as_str());
-        Self { config, agent, links, ids }
+        Self { config, agent, links, memory, ids }
     }
 
     fn key(&self, input: &TurnInput) -> (SessionId, AgentId) {
@@ -98,42 +115,90 @@ impl Colleague {
         }
     }
 
-    /// The prompt, with what happened without the agent before it.
+    /// The link that is there, or another one: to the session that is remembered, where the agent can take that up.
+    async fn ready(&self, input: &TurnInput) -> Result<Ready, TurnError> {
+        let fresh = input.handover.as_ref().is_some_and(|handover| handover.fresh);
+        let held = self.take(input).filter(|_| !fresh);
+        if let Some(Held { link, turn, .. }) = held {
+            return Ok(Ready { link, known: Some(turn), lost: false });
+        }
+        let remembered = self.memory.recall(&input.session, &self.agent).await.filter(|_| !fresh);
+        let roots = existing(input.additional_roots.clone()).await;
+        let opening = Opening {
+            cwd: &input.cwd,
+            roots: &roots,
+            offered: served::offered(&self.config, input.host),
+            earlier: remembered.as_ref().map(|kept| kept.id.as_str()),
+        };
+        let link = Link::open(&self.config, opening).await?;
+        let (known, lost) = match remembered {
+            Some(kept) if link.is_taken_up() => (Some(kept.turn), false),
+            Some(_) => (None, true),
+            None => (None, false),
+        };
+        Ok(Ready { link, known, lost })
+    }
+
+    /// The prompt, with what the agent is to know before it: once the user's instructions, then what happened without it,
+    /// then what it is handed over with.
     fn prompt(&self, input: &TurnInput, known: Option<&TurnId>) -> Vec<Content> {
         let past = past(&input.history, &self.agent, known, self.config.past_bytes);
         let told = if known.is_some() { past.since } else { past.whole };
-        let mut prompt = input.prompt.clone();
-        if !told.is_empty() {
-            let words = format!(
-                "[What was said in this conversation before, partly without you:]\n\n{told}\n\n[Now:]\n\n"
-            );
-            prompt.insert(0, Content::text(words));
+        let mut prompt = Vec::new();
+        if let (Some(instructions), None) = (&self.config.instructions, known) {
+            prompt.push(Content::text(format!(
+                "[The user's instructions for all of this conversation:]\n\n{}\n\n[End of the instructions]\n\n",
+                instructions.trim()
+            )));
         }
+        let handed = input.handover.as_ref().map(Handover::preface).unwrap_or_default();
+        let now = if told.is_empty() { "" } else { "[Now:]\n\n" };
+        if !told.is_empty() {
+            prompt.push(Content::text(format!(
+                "[What was said in this conversation before, partly without you:]\n\n{told}\n\n"
+            )));
+        }
+        if !(handed.is_empty() && now.is_empty()) {
+            prompt.push(Content::text(format!("{handed}{now}")));
+        }
+        prompt.extend(input.prompt.iter().cloned());
         prompt
+    }
+
+    /// Says that what the agent knew is gone.
+    async fn tell_lost(&self, io: &TurnIo) -> Result<(), TurnError> {
+        let id = MessageId::from(self.ids.fresh(IdKind::Message));
+        let title = format!(
+            "{}: its earlier conversation is gone, so a new one was begun with what was said here.",
+            self.config.name
+        );
+        io.emit(Event::Notice(Notice { id, severity: Severity::Info, title })).await?;
+        Ok(())
     }
 }
 
 #[async_trait]
 impl TurnDriver for Colleague {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
-        let held = self.take(&input);
-        let known = held.as_ref().map(|held| held.turn.clone());
-        let mut link = match held {
-            Some(held) => held.link,
-            None => {
-                io.or_cancelled(Link::open(
-                    &self.config,
-                    &input.cwd,
-                    served::offered(&self.config, input.host),
-                ))
-                .await??
-            }
-        };
+        let Ready { mut link, known, lost } = io.or_cancelled(self.ready(&input)).await??;
+        if lost {
+            self.tell_lost(&io).await?;
+        }
         let prompt = self.prompt(&input, known.as_ref());
         let ended = Turn::new(&self.config, (&input, &io), &self.ids, &link).run(&mut link, &prompt).await;
+        if link.is_open() {
+            let kept = Remembered { id: link.session().to_owned(), turn: input.turn.clone() };
+            self.memory.keep(&input.session, &self.agent, kept).await;
+        }
         self.put_back(&input, link);
         ended
     }
+}
+
+/// Those folders that are there. Some are made when they are first needed, and agents refuse what is not there.
+async fn existing(roots: Vec<PathBuf>) -> Vec<PathBuf> {
+    let look = move || roots.into_iter().filter(|root| root.is_dir()).collect();
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
 /// A failure of this agent.

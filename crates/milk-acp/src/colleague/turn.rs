@@ -94,11 +94,16 @@ impl<'a> Turn<'a> {
     ) -> Result<TurnEnd, TurnError> {
         link.inbox.open();
         let (answer, lost) = link.prompt(prompt);
-        if !lost.is_empty() {
-            self.warn(format!("{} does not take {}", self.config.name, lost.join(", "))).await?;
-        }
         let mut answer = Box::pin(answer);
-        let heard = self.hear(link, &mut answer).await;
+        let warned = if lost.is_empty() {
+            Ok(())
+        } else {
+            self.warn(format!("{} does not take {}", self.config.name, lost.join(", "))).await
+        };
+        let heard = match warned {
+            Ok(()) => self.hear(link, &mut answer).await,
+            Err(interrupted) => Err(interrupted.into()),
+        };
         if heard.is_err() {
             self.stop(link, &mut answer).await;
         }
@@ -119,10 +124,7 @@ impl<'a> Turn<'a> {
     ) -> Result<Result<(), RequestError>, TurnError> {
         loop {
             if self.is_over(link) {
-                // What came before the answer is told before the end.
-                while let Some(said) = link.inbox.try_next() {
-                    self.take(said).await?;
-                }
+                self.last_words(link).await?;
                 return Ok(Ok(()));
             }
             let (is_asking, limit) = (!self.asking.is_empty(), self.config.turn_limit);
@@ -134,14 +136,29 @@ impl<'a> Turn<'a> {
                 () = self.io.cancel_token().cancelled() => return Err(Interrupted.into()),
                 Some(settled) = self.asking.next(), if is_asking => self.settled(settled).await?,
                 Some(()) = self.serving.next(), if !self.serving.is_empty() => {}
-                said = link.inbox.next() => self.take(said).await?,
+                // First, so that what comes behind it is not taken for a part of the turn.
                 outcome = &mut *answer, if self.answered.is_none() => match outcome {
                     Ok(result) => self.answered = Some(serde_json::from_str(result.get()).unwrap_or_default()),
-                    Err(error) => return Ok(Err(error)),
+                    Err(error) => {
+                        self.last_words(link).await?;
+                        return Ok(Err(error));
+                    }
                 },
+                said = link.inbox.next() => self.take(said).await?,
                 () = self.watch.reaches(limit) => return Err(TurnError::TimedOut { seconds: limit.as_secs() }),
             }
         }
+    }
+
+    /// What came before the end is told before it. Who asks at the end has nobody to ask.
+    async fn last_words(&mut self, link: &Link) -> Result<(), Interrupted> {
+        while let Some(said) = link.inbox.try_next() {
+            match said {
+                Said::Update(_) => self.take(said).await?,
+                Said::Permission(..) | Said::Form(..) | Said::Host(..) => said.refuse(),
+            }
+        }
+        Ok(())
     }
 
     fn is_over(&self, link: &Link) -> bool {

@@ -48,6 +48,24 @@ pub(crate) fn takes(version: u16, hello: &Value) -> PromptFeatures {
     PromptFeatures { image: has("image"), audio: has("audio"), embedded_context: has("embeddedContext") }
 }
 
+/// The method by which an agent takes up an earlier session, by its answer to `initialize`; the one that does not tell the
+/// whole history again is better.
+pub(crate) fn takes_up(version: u16, hello: &Value) -> Option<&'static str> {
+    let said = &hello["agentCapabilities"];
+    let resumes = version > 1 || said["sessionCapabilities"]["resume"].is_object();
+    let loads = said["loadSession"] == true;
+    if resumes { Some("session/resume") } else { loads.then_some("session/load") }
+}
+
+/// Whether sessions may have further folders, by the agent's answer to `initialize`.
+pub(crate) fn takes_roots(version: u16, hello: &Value) -> bool {
+    let said = match version {
+        1 => &hello["agentCapabilities"]["sessionCapabilities"],
+        _ => &hello["capabilities"]["session"],
+    };
+    said["additionalDirectories"].is_object()
+}
+
 /// A prompt's content in the words of `version`, as far as the agent takes it, and what it is only told of in words.
 /// The text of a resource it does not take is sent as text.
 pub(crate) fn prompt(version: u16, content: &[Content], takes: PromptFeatures) -> (Value, Vec<String>) {

@@ -405,7 +405,7 @@ impl Drivers for ConfiguredDrivers {
             cwd: cwd.to_owned(),
             tools,
             background,
-            externals: self.externals(),
+            externals: self.externals().remembering(self.outputs.as_deref()),
             redactor,
         })
     }

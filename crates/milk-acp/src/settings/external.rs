@@ -16,7 +16,7 @@ use super::agent::{AgentSettings, Secret};
 use super::choose::AgentSpec;
 use super::redact::variable_of;
 use super::view::Effective;
-use crate::colleague::{Colleague, ColleagueConfig, Links};
+use crate::colleague::{Colleague, ColleagueConfig, Links, Memory};
 
 /// What runs milk's own script where nothing is configured.
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
@@ -53,6 +53,7 @@ pub(super) fn acp(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Colleague
         bin,
         args: agent.args.iter().chain(&agent.extra_args).cloned().collect(),
         env: variables(agent, lookup)?,
+        instructions: None,
         past_bytes: ALL_BYTES,
         turn_limit: Duration::ZERO,
         client_files: agent.client_files.unwrap_or(true),
@@ -162,6 +163,7 @@ fn past_bytes(effective: &Effective) -> usize {
 pub(super) struct Externals {
     conversations: Conversations,
     links: Links,
+    memory: Memory,
     /// Where milk's own script is put.
     scripts: Option<PathBuf>,
 }
@@ -170,6 +172,11 @@ impl Externals {
     /// With a folder (absolute) for milk's own script.
     pub(super) fn with_scripts(scripts: Option<PathBuf>) -> Self {
         Self { scripts, ..Self::default() }
+    }
+
+    /// With a folder (absolute) to remember the agents' sessions in, beyond this process.
+    pub(super) fn remembering(self, folder: Option<&Path>) -> Self {
+        Self { memory: Memory::new(folder), ..self }
     }
 
     /// What runs the agent, with what holds for it and the user's own words to it; `None` for a model.
@@ -184,11 +191,12 @@ impl Externals {
             AgentSpec::Claude(config) => Some(self.claude(config, effective, custom, ids)),
             AgentSpec::Acp(config) => {
                 let config = ColleagueConfig {
+                    instructions: custom,
                     past_bytes: past_bytes(effective),
                     turn_limit: super::build::limits(effective).turn,
                     ..(**config).clone()
                 };
-                Some(Arc::new(Colleague::new(config, self.links.clone(), ids)))
+                Some(Arc::new(Colleague::new(config, self.links.clone(), self.memory.clone(), ids)))
             }
             AgentSpec::Subprocess(config) => {
                 let config = SubprocessConfig {

@@ -1,7 +1,9 @@
 //! Another agent that speaks the protocol, played by a program that follows a script: real processes behind the server.
 
 mod host;
+mod peers;
 mod permission;
+mod second;
 mod session;
 mod trouble;
 

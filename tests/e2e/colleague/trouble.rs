@@ -104,14 +104,24 @@ async fn a_question_between_turns_is_answered_at_once_and_holds_up_nothing() {
             json!({"toolCallId": "t", "title": "Late", "kind": "execute", "rawInput": {"command": "make"}});
         let mut late = leave(&call);
         let late = late["ask"].take();
-        let scene = Scene::new(
-            &json!({"prompts": [[{"say": "One."}], [{"say": "Two."}]], "after": [{"send": late}]}),
-        );
+        let send = |method: &str| json!({"send": {"method": method, "params": {"terminalId": "old"}}});
+        let after = [
+            json!({"send": late}),
+            send("fs/read_text_file"),
+            send("terminal/create"),
+            send("terminal/output"),
+            send("terminal/kill"),
+            send("terminal/release"),
+        ];
+        let scene = Scene::new(&json!({"prompts": [[{"say": "One."}], [{"say": "Two."}]], "after": after}));
         let (mut client, session) = scene.rig.session(version).await;
         let prompt = client.prompt(&session, "one").await;
         ended(&mut client, &prompt).await.expect("answered");
-        scene.until(|heard| heard.iter().any(|line| line["id"] == "ask-1")).await;
-        assert_eq!(scene.answer(1)["error"]["code"], -32600);
+        scene.until(|heard| heard.iter().any(|line| line["id"] == "ask-6")).await;
+        let codes = [1, 2, 3, 4].map(|number| scene.answer(number)["error"]["code"].clone());
+        assert_eq!(codes, [-32600, -32600, -32600, -32002]);
+        // Commands end with their turn, and some agents only then let go of them.
+        assert_eq!([5, 6].map(|number| scene.answer(number)["result"].clone()), [json!({}), json!({})]);
         let prompt = client.prompt(&session, "two").await;
         ended(&mut client, &prompt).await.expect("answered");
         client.finish().await;

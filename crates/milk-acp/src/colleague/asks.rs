@@ -9,6 +9,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use session_model::{Answer, Ask, AskOption, AskOptionKind, Grant, OptionId, PermissionAsk, ToolStatus};
 
+use super::served::show_terminals;
 use super::turn::Turn;
 use super::wish::wish;
 use crate::dialect::client;
@@ -54,6 +55,8 @@ impl Turn<'_> {
         let known = self.rows.knows(&ask.tool_call.id);
         let whole = self.rows.note(&ask.tool_call, self.ids);
         ask.tool_call.id = whole.id.clone();
+        let terminals = (&self.terminals, &mut self.theirs, self.ids);
+        show_terminals(terminals, self.io, &mut ask.tool_call).await?;
         if known {
             // It may have gone further meanwhile.
             ask.tool_call.status = None;

@@ -9,11 +9,12 @@ use std::task::{Context, Poll};
 
 use acp_rpc::{Notification, Request, Responder, RpcError, Service};
 use futures::task::AtomicWaker;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
 
 use crate::dialect::client;
+use crate::error::NOT_FOUND;
 
 /// From how many messages on its output is not read. What was read before still comes in: some 64 KiB.
 const FULL: usize = 256;
@@ -36,9 +37,13 @@ impl Said {
     pub(super) fn refuse(self) {
         match self {
             Self::Update(_) => {}
-            Self::Permission(_, responder) | Self::Form(_, responder) | Self::Host(_, _, responder) => {
-                responder.err(&nobody());
-            }
+            Self::Permission(_, responder) | Self::Form(_, responder) => responder.err(&nobody()),
+            // Commands end with their turn, so that an agent may find them gone.
+            Self::Host(method, _, responder) => match client::of_the_past(&method) {
+                Some(true) => responder.ok(&json!({})),
+                Some(false) => responder.err(&RpcError::new(NOT_FOUND, "the command ended with its turn")),
+                None => responder.err(&nobody()),
+            },
         }
     }
 }
@@ -132,19 +137,14 @@ impl Service for Filler {
             Ok(params) => params,
             Err(error) => return responder.err(&error),
         };
-        if !self.0.in_turn.load(Ordering::Acquire) {
-            return responder.err(&nobody());
-        }
-        match request.method.as_str() {
-            "session/request_permission" => self.put(Said::Permission(params, responder)),
-            "elicitation/create" => self.put(Said::Form(params, responder)),
-            method if client::is_host(method) => {
-                let method = method.to_owned();
-                self.put(Said::Host(method, params, responder));
-            }
+        let said = match request.method.as_str() {
+            "session/request_permission" => Said::Permission(params, responder),
+            "elicitation/create" => Said::Form(params, responder),
+            method if client::is_host(method) => Said::Host(method.to_owned(), params, responder),
             // Nothing else was offered.
-            method => responder.err(&RpcError::method_not_found(method)),
-        }
+            method => return responder.err(&RpcError::method_not_found(method)),
+        };
+        if self.0.in_turn.load(Ordering::Acquire) { self.put(said) } else { said.refuse() }
     }
 
     fn notification(&mut self, notification: Notification) {

@@ -10,6 +10,7 @@ mod link;
 mod memory;
 mod rows;
 mod served;
+mod theirs;
 mod turn;
 mod wish;
 

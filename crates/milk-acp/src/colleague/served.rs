@@ -7,9 +7,11 @@ use agent_runtime::host::HostFeatures;
 use agent_runtime::io::{Interrupted, TurnIo};
 use futures::FutureExt as _;
 use serde_json::Value;
+use session_model::source::Ids;
 use session_model::{ToolCallId, ToolCallUpdate, ToolContent};
 
 use super::ColleagueConfig;
+use super::theirs::Theirs;
 use super::turn::Turn;
 use crate::dialect::client::{self, Given, Wanted};
 use crate::error::{NOT_FOUND, ServerError};
@@ -53,16 +55,19 @@ impl Turn<'_> {
     }
 }
 
+/// All terminals that rows may show: those we run for the agent, and its own.
+type Both<'t> = (&'t Terminals, &'t mut Theirs, &'t dyn Ids);
+
 /// Has the terminals in a row be those that our client knows.
 pub(super) async fn show_terminals(
-    terminals: &Terminals,
+    (terminals, theirs, ids): Both<'_>,
     io: &TurnIo,
     row: &mut ToolCallUpdate,
 ) -> Result<(), Interrupted> {
     let Some(content) = row.content.take() else { return Ok(()) };
     let mut all = Vec::with_capacity(content.len());
     for piece in content {
-        all.extend(shown(terminals, io, piece, &row.id).await?);
+        all.extend(shown((terminals, theirs, ids), io, piece, &row.id).await?);
     }
     row.content = Some(all);
     Ok(())
@@ -70,13 +75,17 @@ pub(super) async fn show_terminals(
 
 /// One thing in the row `call`; of a terminal that is not there, nothing.
 pub(super) async fn shown(
-    terminals: &Terminals,
+    (terminals, theirs, ids): Both<'_>,
     io: &TurnIo,
     piece: ToolContent,
     call: &ToolCallId,
 ) -> Result<Option<ToolContent>, Interrupted> {
     let ToolContent::Terminal(view) = piece else { return Ok(Some(piece)) };
-    let Some(Shown { view, opening }) = terminals.show(&view.id, call) else { return Ok(None) };
+    let Some(Shown { view, opening }) =
+        terminals.show(&view.id, call).or_else(|| theirs.show(&view.id, call, ids))
+    else {
+        return Ok(None);
+    };
     if let Some(opening) = opening {
         io.emit(opening).await?;
     }

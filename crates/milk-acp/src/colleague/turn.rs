@@ -26,6 +26,7 @@ use super::inbox::Said;
 use super::link::Link;
 use super::rows::Rows;
 use super::served::{show_terminals, shown};
+use super::theirs::Theirs;
 use super::{ColleagueConfig, failed};
 use crate::dialect::client::{self, Told};
 
@@ -42,6 +43,8 @@ pub(super) struct Turn<'a> {
     pub(super) offered: HostFeatures,
     pub(super) servant: Servant,
     pub(super) terminals: Terminals,
+    /// The terminals of the agent's own.
+    pub(super) theirs: Theirs,
     pub(super) rows: Rows,
     pub(super) asking: FuturesUnordered<Asking>,
     /// What is being done for it.
@@ -75,6 +78,7 @@ impl<'a> Turn<'a> {
             offered: link.offered(),
             terminals: Terminals::new(servant.clone()),
             servant,
+            theirs: Theirs::default(),
             rows: Rows::default(),
             asking: FuturesUnordered::new(),
             serving: FuturesUnordered::new(),
@@ -173,6 +177,12 @@ impl<'a> Turn<'a> {
                     self.idle = Some((stop, error));
                     Ok(())
                 }
+                Some(Told::Terminal(id, news)) => {
+                    for event in self.theirs.hear(&id, news) {
+                        self.io.emit(event).await?;
+                    }
+                    Ok(())
+                }
                 Some(Told::Running) => {
                     self.idle = None;
                     Ok(())
@@ -260,7 +270,7 @@ impl<'a> Turn<'a> {
                 let known = self.rows.knows(&row.id);
                 self.speaking = None;
                 row.id = self.rows.note(&row, self.ids).id;
-                show_terminals(&self.terminals, self.io, &mut row).await?;
+                show_terminals((&self.terminals, &mut self.theirs, self.ids), self.io, &mut row).await?;
                 if !known {
                     row.title.get_or_insert_with(|| "a tool".to_owned());
                     row.status.get_or_insert(ToolStatus::Pending);
@@ -269,7 +279,8 @@ impl<'a> Turn<'a> {
             }
             Event::ToolOutput { id, chunk } => {
                 let Some(id) = self.rows.id(&id) else { return Ok(()) };
-                let Some(chunk) = shown(&self.terminals, self.io, chunk, &id).await? else { return Ok(()) };
+                let terminals = (&self.terminals, &mut self.theirs, self.ids);
+                let Some(chunk) = shown(terminals, self.io, chunk, &id).await? else { return Ok(()) };
                 Event::ToolOutput { id, chunk }
             }
             // Terminals are this program's own: what another agent's commands print comes in its rows.
@@ -278,12 +289,12 @@ impl<'a> Turn<'a> {
                 plan.id = PlanId::from(format!("{}:{}", self.config.name, plan.id));
                 Event::Plan(plan)
             }
+            Event::PlanRemoved(id) => Event::PlanRemoved(PlanId::from(format!("{}:{id}", self.config.name))),
             Event::Notice(mut notice) => {
                 notice.id = MessageId::from(self.ids.fresh(IdKind::Message));
                 Event::Notice(notice)
             }
-            other @ (Event::PlanRemoved(_)
-            | Event::Compaction(_)
+            other @ (Event::Compaction(_)
             | Event::Spent(_)
             | Event::Usage(_)
             | Event::Commands(_)
@@ -322,7 +333,7 @@ impl<'a> Turn<'a> {
                 error.unwrap_or_else(|| "it failed".to_owned()),
             ));
         }
-        Ok(TurnEnd { stop, usage: None })
+        Ok(TurnEnd { stop, usage: self.answered.as_ref().and_then(client::usage) })
     }
 
     /// Has it stop: by the protocol, else by force.

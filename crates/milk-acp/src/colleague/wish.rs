@@ -39,10 +39,15 @@ pub(super) fn wish(call: &ToolCallUpdate) -> Wish {
         name: name(call, kind),
         kind,
         command: told.or(guessed).filter(|_| kind == ToolKind::Execute),
-        paths: paths(call, input),
+        paths: Some(paths(call, input)).filter(|paths| !paths.is_empty()).unwrap_or_else(|| at_home(kind)),
         url: input["url"].as_str().map(str::to_owned),
         certain,
     }
+}
+
+/// Where it works when it names nothing: a search in the session's folder.
+fn at_home(kind: ToolKind) -> Vec<PathBuf> {
+    if kind == ToolKind::Search { vec![PathBuf::from(".")] } else { Vec::new() }
 }
 
 /// Its name; of a tool of no known sort also a title that is one.

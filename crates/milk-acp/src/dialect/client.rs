@@ -3,20 +3,23 @@
 //! shape tells them apart.
 
 mod host;
+mod patch;
 mod read;
+
+use std::path::PathBuf;
 
 use agent_runtime::host::HostFeatures;
 use serde_json::{Value, json};
 use session_model::{
     Answer, AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, ResourceBody, StopReason,
-    ToolCallId,
+    TerminalExit, TerminalId, ToolCallId,
 };
 
 use super::{v1_words, v2_words};
 use crate::negotiate::PromptFeatures;
 
-pub(crate) use host::{Given, Wanted, given, is_host, wanted};
-pub(crate) use read::{asked, form, told};
+pub(crate) use host::{Given, Wanted, given, is_host, of_the_past, wanted};
+pub(crate) use read::{asked, form, told, usage};
 
 /// The versions we speak, the one we would rather speak first: in version 1 a change is told with both its sides.
 pub(crate) const VERSIONS: [u16; 2] = [1, 2];
@@ -107,10 +110,24 @@ fn told_of(what: &str, mime_type: &str, lost: &mut Vec<String>) -> Content {
 pub(crate) enum Told {
     /// Something that happened.
     Event(Box<Event>),
+    /// Something about a terminal of the agent's own (version 2), by its own name.
+    Terminal(TerminalId, Terminal),
     /// The turn is over (version 2); why, and what went wrong.
     Idle(Option<StopReason>, Option<String>),
     /// The turn runs (version 2).
     Running,
+}
+
+/// What is new about a terminal of an agent's own; absent members are unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Terminal {
+    pub(crate) command: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    /// All output so far.
+    pub(crate) output: Option<Vec<u8>>,
+    /// More output.
+    pub(crate) more: Vec<u8>,
+    pub(crate) exit: Option<TerminalExit>,
 }
 
 /// The result of a permission request.

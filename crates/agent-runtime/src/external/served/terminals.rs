@@ -431,7 +431,7 @@ struct Teller {
 impl Teller {
     async fn tell(self, mut follower: Follower, mut pieces: Utf8Pieces) {
         let mut told = 0;
-        let exit = loop {
+        let (exit, is_over) = loop {
             let changed = follower.changed().await;
             let text = pieces.push(&follower.news());
             if !text.is_empty() && told < LIVE_BYTES {
@@ -443,8 +443,8 @@ impl Teller {
             }
             match changed {
                 Some(None) => {}
-                Some(Some(exit)) => break exit,
-                None => break TerminalExit::default(),
+                Some(Some(exit)) => break (exit, true),
+                None => break (TerminalExit::default(), false),
             }
         };
         let closing = TerminalUpdate { exit: Some(exit.clone()), ..update(&self.id, &self.call) };
@@ -455,8 +455,12 @@ impl Teller {
             let text = follower.text();
             let shown = if text.is_empty() { "[no output]".to_owned() } else { text.clone() };
             let view = TerminalView { id: self.id.clone(), owner: TerminalOwner::Agent, shown, note: None };
+            let mut output = ended(view, &exit, &text);
+            if !is_over {
+                output.error = Some("the command was ended when its terminal was given up".to_owned());
+            }
             // An interrupted turn closes its rows itself.
-            let _interrupted = row.ended(&ended(view, &exit, &text)).await;
+            let _interrupted = row.ended(&output).await;
         }
     }
 }

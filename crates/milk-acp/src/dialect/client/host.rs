@@ -53,6 +53,15 @@ pub(crate) fn is_host(method: &str) -> bool {
     method.starts_with("fs/") || method.starts_with("terminal/")
 }
 
+/// Whether it is about a terminal there is already, and then whether all it wants is that it is gone.
+pub(crate) fn of_the_past(method: &str) -> Option<bool> {
+    match method {
+        "terminal/kill" | "terminal/release" => Some(true),
+        "terminal/output" | "terminal/wait_for_exit" => Some(false),
+        _ => None,
+    }
+}
+
 /// What a request wants, and in which session of the agent's; `None` for a method there is not.
 ///
 /// # Errors

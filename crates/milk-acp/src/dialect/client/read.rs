@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use session_model::{
-    ContextUsage, EmbeddedResource, FileChange, FileOp, Location, MessageId, Notice, OptionId, Plan,
-    PlanEntry, PlanId, PlanPriority, PlanStatus, ResourceBody, ResourceLink, Role, Severity, TerminalId,
-    TerminalOwner, TerminalView, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
+    ContextUsage, Cost, EmbeddedResource, FileChange, FileOp, Location, MessageId, Notice, OptionId, Plan,
+    PlanEntry, PlanId, PlanPriority, PlanStatus, ResourceBody, ResourceLink, Role, Severity, TerminalExit,
+    TerminalId, TerminalOwner, TerminalView, TokenUsage, ToolCallUpdate, ToolContent, ToolKind, ToolStatus,
 };
 
-use super::{AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, Told, ToolCallId, stop};
+use super::{
+    AskOption, AskOptionKind, Content, ElicitAsk, Event, PermissionAsk, Terminal, Told, ToolCallId, patch,
+    stop,
+};
 
 /// What a `session/update` tells; `None` for what is of no use here.
 pub(crate) fn told(params: &Value) -> Option<Told> {
@@ -23,19 +28,56 @@ pub(crate) fn told(params: &Value) -> Option<Told> {
         "tool_call" | "tool_call_update" => Event::ToolCall(call(update)?),
         "tool_call_content_chunk" => Event::ToolOutput {
             id: ToolCallId::from(update["toolCallId"].as_str()?),
-            chunk: shown(&update["content"])?,
+            chunk: pieces(&update["content"]).into_iter().next()?,
         },
         "plan" => Event::Plan(plan("plan", &update["entries"])),
-        "plan_update" => Event::Plan(plan(text(&update["plan"]["planId"]), &update["plan"]["entries"])),
+        "plan_update" => Event::Plan(plan_of(&update["plan"])),
+        "plan_removed" => Event::PlanRemoved(PlanId::from(update["planId"].as_str()?)),
+        "terminal_update" | "terminal_output_chunk" => return terminal(update),
         "usage_update" => {
             let (used, size) = (update["used"].as_u64()?, update["size"].as_u64()?);
-            Event::Usage(ContextUsage { used, size, cost: None })
+            Event::Usage(ContextUsage { used, size, cost: cost(&update["cost"]) })
         }
         "notice" => Event::Notice(notice(update)),
         "state_update" => return state(update),
         _ => return None,
     };
     Some(Told::Event(Box::new(event)))
+}
+
+/// What an agent's answer to a prompt says of the tokens that went into it.
+pub(crate) fn usage(answer: &Value) -> Option<TokenUsage> {
+    let said = answer["usage"].as_object()?;
+    let count = |name: &str| said.get(name).and_then(Value::as_u64).unwrap_or_default();
+    Some(TokenUsage {
+        input: count("inputTokens"),
+        cached: count("cachedReadTokens"),
+        output: count("outputTokens"),
+        thought: count("thoughtTokens"),
+        written: count("cachedWriteTokens"),
+    })
+}
+
+fn cost(value: &Value) -> Option<Cost> {
+    let amount = value["amount"].as_f64().filter(|amount| amount.is_finite() && *amount >= 0.0)?;
+    Some(Cost { amount, currency: value["currency"].as_str()?.to_owned() })
+}
+
+fn terminal(update: &Value) -> Option<Told> {
+    let id = TerminalId::from(update["terminalId"].as_str()?);
+    let bytes = |value: &Value| BASE64_STANDARD.decode(value.as_str()?).ok();
+    let exit = update["exitStatus"].as_object().map(|status| TerminalExit {
+        code: status.get("exitCode").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok()),
+        signal: status.get("signal").and_then(Value::as_str).map(str::to_owned),
+    });
+    let told = Terminal {
+        command: update["command"].as_str().map(str::to_owned),
+        cwd: update["cwd"].as_str().map(PathBuf::from),
+        output: bytes(&update["output"]["data"]),
+        more: bytes(&update["data"]).unwrap_or_default(),
+        exit,
+    };
+    Some(Told::Terminal(id, told))
 }
 
 fn state(update: &Value) -> Option<Told> {
@@ -120,7 +162,7 @@ fn call(update: &Value) -> Option<ToolCallUpdate> {
     row.status = word::<ToolStatus>(&update["status"]);
     let some = |value: &Value| value.as_array().is_some();
     row.content =
-        some(&update["content"]).then(|| list(&update["content"]).iter().filter_map(shown).collect());
+        some(&update["content"]).then(|| list(&update["content"]).iter().flat_map(pieces).collect());
     row.locations =
         some(&update["locations"]).then(|| list(&update["locations"]).iter().filter_map(place).collect());
     row.raw_input = Some(update["rawInput"].clone()).filter(|value| !value.is_null());
@@ -138,6 +180,24 @@ fn place(value: &Value) -> Option<Location> {
     Some(Location { path: PathBuf::from(value["path"].as_str()?), line })
 }
 
+/// What a piece of a row's content shows. One of version 2 may tell the changes of several files.
+fn pieces(value: &Value) -> Vec<ToolContent> {
+    if value["type"] != "diff" || value["newText"].is_string() {
+        return shown(value).into_iter().collect();
+    }
+    let changes = patch::changes(value);
+    let is_told = |change: &FileChange| {
+        change.before.is_some() || change.after.is_some() || change.op != FileOp::Modify
+    };
+    match value["patch"]["text"].as_str() {
+        // What cannot be told by both sides is told as it came.
+        Some(patch) if changes.is_empty() || !changes.iter().all(is_told) => {
+            vec![ToolContent::Content(Content::text(format!("```diff\n{patch}\n```")))]
+        }
+        Some(_) | None => changes.into_iter().map(ToolContent::Change).collect(),
+    }
+}
+
 fn shown(value: &Value) -> Option<ToolContent> {
     match value["type"].as_str()? {
         "content" => block(&value["content"]).map(ToolContent::Content),
@@ -151,11 +211,6 @@ fn shown(value: &Value) -> Option<ToolContent> {
                 before,
                 after,
             }))
-        }
-        // Version 2 tells a patch and not the texts.
-        "diff" => {
-            let patch = value["patch"]["text"].as_str()?;
-            Some(ToolContent::Content(Content::text(format!("```diff\n{patch}\n```"))))
         }
         "terminal" => {
             let id = TerminalId::from(value["terminalId"].as_str()?);
@@ -193,6 +248,27 @@ fn block(value: &Value) -> Option<Content> {
         }
         _ => return None,
     })
+}
+
+/// A plan of version 2: tasks, or a text whose list of tasks is read, or which is one task.
+fn plan_of(value: &Value) -> Plan {
+    let id = text(&value["planId"]);
+    let Some(content) = value["content"].as_str() else { return plan(id, &value["entries"]) };
+    let task = |line: &str| {
+        let item = line.trim_start().strip_prefix(['-', '*', '+'])?.trim_start();
+        let (done, words) = item.strip_prefix('[')?.split_once(']')?;
+        let status = if done.trim().is_empty() { PlanStatus::Pending } else { PlanStatus::Completed };
+        Some(entry(words.trim(), status))
+    };
+    let mut entries: Vec<PlanEntry> = content.lines().filter_map(task).collect();
+    if entries.is_empty() && !content.trim().is_empty() {
+        entries.push(entry(content.trim(), PlanStatus::Pending));
+    }
+    Plan { id: PlanId::from(id), entries }
+}
+
+fn entry(content: &str, status: PlanStatus) -> PlanEntry {
+    PlanEntry { content: content.to_owned(), priority: PlanPriority::Medium, status }
 }
 
 fn plan(id: &str, entries: &Value) -> Plan {
@@ -274,6 +350,58 @@ mod tests {
         assert_eq!(row.locations.unwrap(), [Location { path: PathBuf::from("/a"), line: None }]);
         assert!(
             matches!(&row.content.unwrap()[..], [ToolContent::Change(change)] if change.op == FileOp::Add)
+        );
+    }
+
+    #[test]
+    fn a_change_of_version_2_is_one_with_both_its_sides_or_told_as_it_came() {
+        let diff = |patch: Value| {
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "t",
+                "content": [{"type": "diff", "changes": [{"operation": "modify", "path": "/a"}], "patch": patch}]})
+        };
+        let content = |patch: Value| {
+            let Some(Told::Event(told)) = event(&diff(patch)) else { panic!("a row") };
+            let Event::ToolCall(row) = *told else { panic!("a row") };
+            row.content.unwrap()
+        };
+        let sides = content(json!({"text": "--- /a\n+++ /a\n@@ -1 +1 @@\n-x\n+y\n"}));
+        assert!(matches!(&sides[..], [ToolContent::Change(change)]
+            if change.before.as_deref() == Some("x\n") && change.after.as_deref() == Some("y\n")));
+        let odd = content(json!({"text": "something else"}));
+        assert!(
+            matches!(&odd[..], [ToolContent::Content(text)] if text.as_text().unwrap().contains("something else"))
+        );
+    }
+
+    #[test]
+    fn plans_terminals_and_costs_of_version_2_are_read() {
+        let markdown = json!({"sessionUpdate": "plan_update",
+            "plan": {"type": "markdown", "planId": "p", "content": "# Plan\n- [x] one\n* [ ] two\n- three"}});
+        let tasks = vec![entry("one", PlanStatus::Completed), entry("two", PlanStatus::Pending)];
+        let plan =
+            |entries| Some(Told::Event(Box::new(Event::Plan(Plan { id: PlanId::from("p"), entries }))));
+        assert_eq!(event(&markdown), plan(tasks));
+        let prose = json!({"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": "p", "content": "Go.\n"}});
+        assert_eq!(event(&prose), plan(vec![entry("Go.", PlanStatus::Pending)]));
+        let removed = json!({"sessionUpdate": "plan_removed", "planId": "p"});
+        assert_eq!(event(&removed), Some(Told::Event(Box::new(Event::PlanRemoved(PlanId::from("p"))))));
+        let update = json!({"sessionUpdate": "terminal_update", "terminalId": "1", "command": "ls", "cwd": "/w",
+            "output": {"data": "aGk="}, "exitStatus": {"exitCode": 2}});
+        let exit = Some(TerminalExit { code: Some(2), signal: None });
+        let (command, cwd) = (Some("ls".to_owned()), Some(PathBuf::from("/w")));
+        let told = Terminal { command, cwd, output: Some(b"hi".to_vec()), exit, ..Terminal::default() };
+        assert_eq!(event(&update), Some(Told::Terminal("1".into(), told)));
+        let chunk = json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "1", "data": "aGk="});
+        let told = Terminal { more: b"hi".to_vec(), ..Terminal::default() };
+        assert_eq!(event(&chunk), Some(Told::Terminal("1".into(), told)));
+        let used = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "EUR"}});
+        let cost = Some(Cost { amount: 0.5, currency: "EUR".to_owned() });
+        let usage = Event::Usage(ContextUsage { used: 1, size: 2, cost });
+        assert_eq!(event(&used), Some(Told::Event(Box::new(usage))));
+        let answer = json!({"usage": {"inputTokens": 1, "outputTokens": 2, "cachedReadTokens": 3}});
+        assert_eq!(
+            super::usage(&answer),
+            Some(TokenUsage { input: 1, output: 2, cached: 3, ..TokenUsage::default() })
         );
     }
 

@@ -23,6 +23,8 @@ struct Wire {
     folder: PathBuf,
     session: String,
     requests: u32,
+    /// The tag by which it may hand over, where a prompt named one.
+    tag: String,
     /// The terminal that was named last.
     terminal: Value,
 }
@@ -48,6 +50,7 @@ fn run() -> io::Result<u8> {
         folder,
         session: String::new(),
         requests: 0,
+        tag: String::new(),
         terminal: Value::Null,
     };
     if let Some(code) = Player::new(&mut wire, 0).play(&script["start"])?.code {
@@ -64,6 +67,7 @@ fn run() -> io::Result<u8> {
             }
             Some("session/prompt") => {
                 let steps = step_list(&script["prompts"], prompts);
+                wire.notice_tag(&params.to_string());
                 prompts += 1;
                 if let Some(code) = wire.prompt(id, version, &steps)? {
                     return Ok(code);
@@ -123,6 +127,13 @@ impl Wire {
         }
         let result = if method == "session/new" { json!({"sessionId": self.session}) } else { json!({}) };
         Self::answer(id, &result)
+    }
+
+    fn notice_tag(&mut self, told: &str) {
+        let tag = told.split_once("<milk:escalate:").and_then(|(_, rest)| rest.split_once('>'));
+        if let Some((word, _)) = tag {
+            self.tag = format!("<milk:escalate:{word}>");
+        }
     }
 
     /// Plays a prompt; gives the code to end with.

@@ -1,6 +1,6 @@
 //! What a script can have the agent do: one step is an object with one of the members below.
 //!
-//! `update` is told; `say` is a piece of an answer; `ask` (`{method, params}`) is asked and its answer waited for, which
+//! `update` is told; `say` is a piece of an answer, in which `$open` and `$close` are the tag that a prompt named; `ask` (`{method, params}`) is asked and its answer waited for, which
 //! the record of what was heard has; `send` is asked and not waited for; `raw` is a line as it is; `exit` ends the process with
 //! this code; `hang` waits for a cancel; `wait` waits until this file is there; `stop` is the stop reason. In params, the
 //! text `$terminal` is the name that `terminal/create` gave last.
@@ -49,6 +49,8 @@ impl<'a> Player<'a> {
     /// Does one step; whether to go on.
     fn step(&mut self, step: &Value) -> io::Result<bool> {
         if let Some(text) = step["say"].as_str() {
+            let text =
+                text.replace("$open", &self.wire.tag).replace("$close", &self.wire.tag.replace('<', "</"));
             let mut update =
                 json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
             if self.version > 1 {

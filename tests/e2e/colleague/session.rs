@@ -135,6 +135,32 @@ async fn why_and_with_what_it_takes_over_is_told_before_the_prompt() {
 }
 
 #[tokio::test]
+async fn an_agent_hands_over_by_a_tag_that_it_is_told_of_once_and_nobody_sees() {
+    for version in Version::BOTH {
+        let model = MockOpenAi::start().await.expect("a loopback port");
+        model.reply(Reply::say(&["I can."]));
+        let big = json!({"name": "big", "url": model.url(), "model": "mock-model"});
+        let hands_over = json!([{"say": "Hm. "}, {"say": "$open"}, {"say": "too deep$close"}]);
+        let script = json!({"prompts": [[{"say": "Hello."}], hands_over]});
+        let scene = Scene::build(
+            &script,
+            |agent| json!({"agent": "other", "escalation_agent": "big", "agents": [agent, big]}),
+        );
+        let (mut client, session) = scene.rig.session(version).await;
+        say(&mut client, &session, "Hello there.").await;
+        say(&mut client, &session, "What holds the world together?").await;
+        let prompts = scene.requests("session/prompt");
+        assert_eq!(blocks(&prompts[1]), ["What holds the world together?"], "it was told before");
+        let transcript = client.finish().await;
+        assert!(!transcript.contains("milk:escalate"), "{transcript}");
+        for text in ["Hm. ", "I can.", "now handled by big (escalation): "] {
+            assert!(transcript.contains(text), "{text}: {transcript}");
+        }
+        assert!(model.chats()[0].body.to_string().contains("too deep"), "it is told why");
+    }
+}
+
+#[tokio::test]
 async fn further_folders_are_passed_on_to_an_agent_that_takes_them() {
     let more = tempfile::tempdir().expect("a folder");
     let root = more.path().canonicalize().expect("a folder");

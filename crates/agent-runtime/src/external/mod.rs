@@ -19,5 +19,5 @@ mod told;
 
 pub use conversations::{Conversation, Conversations};
 pub use program::{ProgramConfig, Variables};
-pub use tagged::{Tagged, Told};
+pub use tagged::Tagged;
 pub use told::{Past, past};

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use session_model::Content;
 use uuid::Uuid;
 
 use super::tags::TagFilter;
@@ -12,19 +11,10 @@ use crate::driver::{Compacted, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::handover::HandoverSlot;
 use crate::io::TurnIo;
 
-/// How an agent is told that it can be relieved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
-    /// It looks into the hand-over.
-    ByHandover,
-    /// Nothing but the prompt reaches it.
-    InPrompt,
-}
-
 /// The agent.
 pub struct Tagged {
     agent: Arc<dyn TurnDriver>,
-    relief: Option<(HandoverSlot, Told)>,
+    relief: Option<HandoverSlot>,
 }
 
 impl std::fmt::Debug for Tagged {
@@ -36,7 +26,7 @@ impl std::fmt::Debug for Tagged {
 impl Tagged {
     /// With `relief`, it may ask for another agent; the wish is left in the slot.
     #[must_use]
-    pub fn new(agent: Arc<dyn TurnDriver>, relief: Option<(HandoverSlot, Told)>) -> Self {
+    pub fn new(agent: Arc<dyn TurnDriver>, relief: Option<HandoverSlot>) -> Self {
         Self { agent, relief }
     }
 }
@@ -62,12 +52,9 @@ fn words(nonce: &str) -> String {
 impl TurnDriver for Tagged {
     async fn drive(&self, mut input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
         let mut wish = None;
-        if let Some((slot, told)) = &self.relief {
+        if let Some(slot) = &self.relief {
             let nonce = nonce(&input);
-            match told {
-                Told::ByHandover => input.handover.get_or_insert_default().relief = Some(words(&nonce)),
-                Told::InPrompt => input.prompt.insert(0, Content::text(format!("[{}]\n\n", words(&nonce)))),
-            }
+            input.handover.get_or_insert_default().relief = Some(words(&nonce));
             wish = Some((nonce, slot.clone()));
         }
         let io = io.sieved(Box::new(TagFilter::new(wish)));

@@ -63,6 +63,8 @@ pub(super) struct Link {
     session: String,
     /// Whether that is the earlier one.
     taken_up: bool,
+    /// Whether it was told how to ask for another agent.
+    pub(super) knows_relief: bool,
     child: Piped,
     _connection: JoinSet<()>,
 }
@@ -88,6 +90,7 @@ impl Link {
         let session = String::new();
         let mut link = Self {
             taken_up: false,
+            knows_relief: false,
             inbox,
             peer,
             version: 0,

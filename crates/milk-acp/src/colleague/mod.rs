@@ -142,7 +142,7 @@ impl Colleague {
 
     /// The prompt, with what the agent is to know before it: once the user's instructions, then what happened without it,
     /// then what it is handed over with.
-    fn prompt(&self, input: &TurnInput, known: Option<&TurnId>) -> Vec<Content> {
+    fn prompt(&self, input: &TurnInput, known: Option<&TurnId>, link: &mut Link) -> Vec<Content> {
         let past = past(&input.history, &self.agent, known, self.config.past_bytes);
         let told = if known.is_some() { past.since } else { past.whole };
         let mut prompt = Vec::new();
@@ -151,6 +151,12 @@ impl Colleague {
                 "[The user's instructions for all of this conversation:]\n\n{}\n\n[End of the instructions]\n\n",
                 instructions.trim()
             )));
+        }
+        // The words are the same in all turns of a session.
+        if let Some(relief) = input.handover.as_ref().and_then(|handover| handover.relief.as_ref())
+            && !std::mem::replace(&mut link.knows_relief, true)
+        {
+            prompt.push(Content::text(format!("[{relief}]\n\n")));
         }
         let handed = input.handover.as_ref().map(Handover::preface).unwrap_or_default();
         let now = if told.is_empty() { "" } else { "[Now:]\n\n" };
@@ -185,7 +191,7 @@ impl TurnDriver for Colleague {
         if lost {
             self.tell_lost(&io).await?;
         }
-        let prompt = self.prompt(&input, known.as_ref());
+        let prompt = self.prompt(&input, known.as_ref(), &mut link);
         let ended = Turn::new(&self.config, (&input, &io), &self.ids, &link).run(&mut link, &prompt).await;
         if link.is_open() {
             let kept = Remembered { id: link.session().to_owned(), turn: input.turn.clone() };

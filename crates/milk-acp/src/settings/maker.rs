@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent_runtime::Agent;
 use agent_runtime::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
-use agent_runtime::external::{Tagged, Told};
+use agent_runtime::external::Tagged;
 use agent_runtime::handover::HandoverSlot;
 use agent_runtime::io::TurnIo;
 use agent_runtime::prompt::{PromptRole, SystemPrompt};
@@ -113,16 +113,7 @@ impl Maker {
         let effective = self.loaded.settings.effective(agent, None);
         let custom = agent.and_then(|agent| custom_prompt(agent).unwrap_or_else(|_| own_words(agent)));
         let driver = externals.build(spec, &effective, custom, self.drivers.ids())?;
-        let told = match spec {
-            AgentSpec::Acp(_) => Told::InPrompt,
-            AgentSpec::Claude(_)
-            | AgentSpec::Subprocess(_)
-            | AgentSpec::Aider(_)
-            | AgentSpec::Endpoint(_)
-            | AgentSpec::Offline
-            | AgentSpec::Unusable { .. } => Told::ByHandover,
-        };
-        Some(Arc::new(Tagged::new(driver, relief.map(|slot| (slot, told)))))
+        Some(Arc::new(Tagged::new(driver, relief)))
     }
 
     /// `tools` and those agents that `caller` may ask. None of them is at work already, however deep.

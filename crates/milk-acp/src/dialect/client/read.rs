@@ -348,9 +348,11 @@ mod tests {
         let Event::ToolCall(row) = *told else { panic!("a row") };
         assert_eq!((row.kind, row.status), (Some(ToolKind::Edit), None));
         assert_eq!(row.locations.unwrap(), [Location { path: PathBuf::from("/a"), line: None }]);
-        assert!(
-            matches!(&row.content.unwrap()[..], [ToolContent::Change(change)] if change.op == FileOp::Add)
-        );
+        let content = row.content.unwrap();
+        let [ToolContent::Change(change), ToolContent::Terminal(terminal)] = &content[..] else {
+            panic!("a change and a terminal: {content:?}")
+        };
+        assert_eq!((&change.op, terminal.id.as_str()), (&FileOp::Add, "1"));
     }
 
     #[test]

@@ -2,12 +2,14 @@
 #![expect(clippy::expect_used, reason = "helpers of tests fail loudly")]
 
 mod cancel;
+mod classifier;
 #[cfg(unix)]
 mod claude;
 #[cfg(unix)]
 mod colleague;
 mod compact;
 mod content;
+mod cooling;
 mod files;
 mod history;
 mod interleavings;

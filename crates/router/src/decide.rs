@@ -182,7 +182,8 @@ impl Decision {
     /// The decision as it is told, with the agent that has the role.
     #[must_use]
     pub fn route(&self, agent: AgentId) -> Route {
-        Route { agent, target: self.target.to_string(), reason: self.reason.clone() }
+        let (target, reason) = (self.target.to_string(), self.reason.clone());
+        Route { agent, target, reason, conclusive: Some(self.rule.conclusive()) }
     }
 
     /// The decision with regard to who can take the prompt at all.

@@ -150,6 +150,9 @@ pub struct Route {
     pub target: String,
     /// Why, in words.
     pub reason: String,
+    /// Whether the rules themselves came to this conclusion. Of the moment, and so never stored.
+    #[serde(skip)]
+    pub conclusive: Option<bool>,
 }
 
 /// A detector's finding about the turn.

@@ -145,7 +145,7 @@ mod tests {
     fn history(turns: u32, answer: &str) -> Vec<Entry> {
         let entries = |n: u32| {
             let target = if n.is_multiple_of(2) { "escalation" } else { "primary" }.to_owned();
-            let route = Some(Route { agent: "a".into(), target, reason: String::new() });
+            let route = Some(Route { agent: "a".into(), target, reason: String::new(), conclusive: None });
             let user = vec![Content::text(format!("ask {n}"))];
             [
                 Item::User { id: MessageId::from(format!("u{n}")), content: user, key: None },

@@ -26,7 +26,12 @@ fn call(turn: &str, name: &str) -> Entry {
 }
 
 fn end(turn: &str, agent: &str, target: &str) -> Entry {
-    let route = Route { agent: AgentId::from(agent), target: target.to_owned(), reason: String::new() };
+    let route = Route {
+        agent: AgentId::from(agent),
+        target: target.to_owned(),
+        reason: String::new(),
+        conclusive: None,
+    };
     entry(turn, Item::TurnEnd { stop: StopReason::EndTurn, error: None, route: Some(route) })
 }
 

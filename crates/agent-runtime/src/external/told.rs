@@ -44,8 +44,12 @@ mod tests {
     use super::*;
 
     fn turn(id: &str, agent: &str, said: &str) -> Vec<Entry> {
-        let route =
-            Route { agent: AgentId::from(agent), target: "primary".to_owned(), reason: String::new() };
+        let route = Route {
+            agent: AgentId::from(agent),
+            target: "primary".to_owned(),
+            reason: String::new(),
+            conclusive: None,
+        };
         let items = [
             Item::User {
                 id: MessageId::from("u"),

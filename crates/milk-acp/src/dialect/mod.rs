@@ -274,6 +274,8 @@ fn route(session: &SessionId, route: &Route) -> Option<Outgoing> {
         agent: &'a str,
         target: &'a str,
         reason: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conclusive: Option<bool>,
     }
     Outgoing::new(
         ROUTE,
@@ -282,6 +284,7 @@ fn route(session: &SessionId, route: &Route) -> Option<Outgoing> {
             agent: route.agent.as_str(),
             target: &route.target,
             reason: &route.reason,
+            conclusive: route.conclusive,
         },
     )
 }

@@ -7,10 +7,10 @@ use agent_runtime::driver::TurnDriver;
 use agent_runtime::handover::HandoverSlot;
 use agent_runtime::redact::Redactor;
 use async_trait::async_trait;
-use router::{Classifier, Target};
+use router::Target;
 use session_model::{AgentId, Route, TurnFailure};
 
-use super::{Driver, Drivers, Routing, SessionDrivers, SessionSettings, Wanted};
+use super::{Driver, Drivers, Judge, Routing, SessionDrivers, SessionSettings, Wanted};
 use crate::command::Ack;
 
 /// Always the same driver; or the same two, between which the rules decide.
@@ -20,7 +20,7 @@ pub struct FixedDriver {
     escalation: Option<Driver>,
     settings: SessionSettings,
     ack: Ack,
-    classifier: Option<Arc<dyn Classifier>>,
+    classifier: Option<Arc<dyn Judge>>,
     redactor: Arc<Redactor>,
 }
 
@@ -55,7 +55,7 @@ impl FixedDriver {
 
     /// With someone to ask where the rules do not say.
     #[must_use]
-    pub fn with_classifier(mut self, classifier: Arc<dyn Classifier>) -> Self {
+    pub fn with_classifier(mut self, classifier: Arc<dyn Judge>) -> Self {
         self.classifier = Some(classifier);
         self
     }
@@ -70,8 +70,12 @@ impl FixedDriver {
 }
 
 fn made(agent: &str, target: Target, driver: Arc<dyn TurnDriver>) -> Driver {
-    let route =
-        Route { agent: AgentId::new(agent), target: target.to_string(), reason: "the only agent".to_owned() };
+    let route = Route {
+        agent: AgentId::new(agent),
+        target: target.to_string(),
+        reason: "the only agent".to_owned(),
+        conclusive: Some(true),
+    };
     Driver { driver, route, slot: HandoverSlot::default() }
 }
 
@@ -96,7 +100,7 @@ impl SessionDrivers for FixedDriver {
         Ok(second.unwrap_or(&self.driver).clone())
     }
 
-    async fn classifier(&self, _model: Option<&str>) -> Option<Arc<dyn Classifier>> {
+    async fn classifier(&self, _model: Option<&str>) -> Option<Arc<dyn Judge>> {
         self.classifier.clone()
     }
 

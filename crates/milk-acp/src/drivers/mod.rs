@@ -16,7 +16,7 @@ use agent_runtime::redact::Redactor;
 use agent_runtime::rules::Rules as CallRules;
 use async_trait::async_trait;
 use router::{Classifier, Rules, Target};
-use session_model::{Choice, Route, TurnFailure};
+use session_model::{Choice, Route, Spent, TurnFailure};
 
 use crate::command::Ack;
 
@@ -44,10 +44,16 @@ pub trait SessionDrivers: fmt::Debug + Send + Sync + 'static {
     async fn driver(&self, wanted: Wanted<'_>) -> Result<Driver, TurnFailure>;
 
     /// Who is asked which agent a prompt is for, where the rules do not say. Asked only where the rules want it.
-    async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>>;
+    async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Judge>>;
 
     /// What hides secrets in what leaves the session; `None` where that is turned off.
     fn redactor(&self) -> Option<Arc<Redactor>>;
+}
+
+/// A classifier that says what it took.
+pub trait Judge: Classifier {
+    /// What its requests took so far, where the server said.
+    fn spent(&self) -> Option<Spent>;
 }
 
 /// Which driver is wanted.

@@ -5,24 +5,32 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use agent_runtime::context::last_route;
 use agent_runtime::driver::{TurnEnd, TurnError, TurnInput};
 use agent_runtime::handover::{Handover, brick};
 use agent_runtime::io::{Interrupted, TurnIo};
 use async_trait::async_trait;
-use router::{Decision, Pins, RouteInput, Rule, Target, is_repeated};
+use router::{Classifier, Decision, Pins, RouteInput, Rule, Target, is_repeated};
 use session_model::source::{IdKind, Ids};
 use session_model::{
     Entry, Event, Item, MessageId, Notice, Route, Severity, StopReason, TokenUsage, TurnFailure, TurnId,
     text_of,
 };
 
+use tokio::time::Instant;
+
 use super::briefing::briefing;
 use super::{Driver, Routing, SessionDrivers, Wanted};
 
 /// What the primary is told when nobody relieves it after all.
 const NOBODY: &str = "the other agent could not be asked, so go on yourself as well as you can";
+
+/// A failure that took this long is not waited for again at once.
+const COSTLY: Duration = Duration::from_secs(2);
+/// How long an agent is left alone after such a failure.
+const COOL_DOWN: Duration = Duration::from_mins(1);
 
 /// What a view knows when a turn between two agents begins.
 #[derive(Debug, Clone)]
@@ -34,10 +42,14 @@ pub(crate) struct Desk {
     /// Whether the escalation agent is to begin anew.
     pub(crate) fresh: bool,
     pub(crate) warned: Warned,
+    pub(crate) cooling: Cooling,
 }
 
 /// Of which failure of which agent the user was told; each is told once, until the agent answers again.
 pub(crate) type Warned = BTreeMap<String, String>;
+
+/// Until when an agent is left alone, since it failed and took its time over it.
+pub(crate) type Cooling = BTreeMap<String, Instant>;
 
 /// What a turn leaves for the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +57,7 @@ pub(crate) struct Learned {
     /// Why who answered, if somebody did.
     pub(crate) answered: Option<Decision>,
     pub(crate) warned: Warned,
+    pub(crate) cooling: Cooling,
 }
 
 /// What was kept of the running turn so far.
@@ -82,9 +95,13 @@ impl Routed<'_> {
     /// # Errors
     /// [`Interrupted`] when it was cancelled.
     pub(crate) async fn run(mut self) -> Result<(Ended, Learned), Interrupted> {
-        let mut decision = self.decide().await?;
+        let (mut decision, judged) = self.decide().await?;
         if decision.target == Target::Primary && !decision.is_wished() && self.is_repeated() {
             decision = Decision::repeated();
+        }
+        let other = decision.target.other();
+        if !decision.is_wished() && self.is_cooling(decision.target) && !self.is_cooling(other) {
+            decision = decision.unavailable();
         }
         let mut last = last_route(&self.input.history).map(|turn| turn.route.target.clone());
         let first = self.part(&decision, None, &mut last).await?;
@@ -95,11 +112,24 @@ impl Routed<'_> {
             Err(trouble) => self.replace(decision, trouble, &mut last).await?,
         };
         let answered = ended.is_ok().then_some(decision);
-        let learned = Learned { answered, warned: self.desk.warned };
-        Ok((ended.map_err(|trouble| trouble.failure), learned))
+        let Desk { warned, cooling, .. } = self.desk;
+        let judged = TurnEnd { stop: StopReason::EndTurn, usage: judged };
+        let ended = ended.map(|end| together(judged, end)).map_err(|trouble| trouble.failure);
+        Ok((ended, Learned { answered, warned, cooling }))
     }
 
-    async fn decide(&self) -> Result<Decision, Interrupted> {
+    /// The name of the agent that has the role in this turn.
+    fn name(&self, target: Target) -> &str {
+        let chosen = self.model.as_deref().filter(|_| target == Target::Primary);
+        chosen.unwrap_or_else(|| self.desk.routing.name(target))
+    }
+
+    fn is_cooling(&self, target: Target) -> bool {
+        self.desk.cooling.get(self.name(target)).is_some_and(|until| Instant::now() < *until)
+    }
+
+    /// Who answers, and the tokens that it took to know.
+    async fn decide(&self) -> Result<(Decision, Option<TokenUsage>), Interrupted> {
         let Desk { routing, pins, .. } = &self.desk;
         let prompt = text_of(&self.input.prompt);
         let waiting = last_route(&self.input.history)
@@ -116,15 +146,22 @@ impl Routed<'_> {
             rules.decide(&input)
         });
         if let Some(decision) = self.io.or_cancelled(looked).await?.ok().flatten() {
-            return Ok(decision);
+            return Ok((decision, None));
         }
-        let classifier = if routing.rules.classifier {
+        let judge = if routing.rules.classifier {
             self.io.or_cancelled(self.drivers.classifier(self.model.as_deref())).await?
         } else {
             None
         };
-        let asked = routing.rules.undecided(&prompt, classifier.as_deref());
-        self.io.or_cancelled(asked).await
+        let classifier = judge.as_deref().map(|judge| judge as &dyn Classifier);
+        let asked = routing.rules.undecided(&prompt, classifier);
+        let decision = self.io.or_cancelled(asked).await?;
+        let spent = judge.and_then(|judge| judge.spent());
+        let tokens = spent.as_ref().map(|spent| spent.tokens);
+        if let Some(spent) = spent {
+            self.io.emit(Event::Spent(spent)).await?;
+        }
+        Ok((decision, tokens))
     }
 
     /// Whether the user asks what was asked before, and answered.
@@ -163,7 +200,8 @@ impl Routed<'_> {
         brief: Option<&str>,
         last: &mut Option<String>,
     ) -> Result<Result<(TurnEnd, Option<String>), Trouble>, Interrupted> {
-        let target = decision.target;
+        let (target, began) = (decision.target, Instant::now());
+        let role = self.name(target).to_owned();
         let alone = decision.is_wished() || decision.rule == Rule::Unavailable;
         let may_hand_over = target == Target::Primary && !alone;
         let wanted = Wanted { target, model: self.model.as_deref(), may_hand_over };
@@ -193,12 +231,19 @@ impl Routed<'_> {
         match driven {
             Ok(end) => {
                 self.desk.warned.remove(&agent);
+                self.desk.cooling.remove(&role);
                 Ok(Ok((end, slot.take().filter(|_| may_hand_over))))
             }
             Err(TurnError::Interrupted(interrupted)) => Err(interrupted),
             Err(
                 error @ (TurnError::Provider(_) | TurnError::External { .. } | TurnError::TimedOut { .. }),
-            ) => Ok(Err(Trouble { failure: error.failure(), agent, answered: io.has_answered() })),
+            ) => {
+                let answered = io.has_answered();
+                if !answered && began.elapsed() >= COSTLY {
+                    self.desk.cooling.insert(role, Instant::now() + COOL_DOWN);
+                }
+                Ok(Err(Trouble { failure: error.failure(), agent, answered }))
+            }
         }
     }
 
@@ -249,7 +294,7 @@ impl Routed<'_> {
     /// Says who is asked, to programs; the line that people are shown when it is not who answered last comes with its
     /// first word.
     async fn announce(&self, route: Route, last: Option<&str>) -> Result<TurnIo, Interrupted> {
-        let Route { agent, target, reason } = &route;
+        let Route { agent, target, reason, .. } = &route;
         let changed = last.is_some_and(|last| last != target);
         let line = changed.then(|| {
             let text = format!("→ now handled by {agent} ({target}): {reason}");

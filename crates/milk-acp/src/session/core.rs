@@ -391,7 +391,7 @@ impl Core {
         }
         // Also after a cancel: a tool that finished before it saw the cancel did finish.
         if let Event::Routed(route) = &event {
-            running.route = Some(route.clone());
+            running.route = Some(Route { conclusive: None, ..route.clone() });
         }
         if let Event::Terminal(terminal) = &event {
             running.remember(terminal);

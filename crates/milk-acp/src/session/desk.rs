@@ -6,7 +6,7 @@ use session_model::TurnId;
 
 use crate::commands::Forced;
 use crate::drivers::Routing;
-use crate::drivers::routed::{Desk, Learned, Warned};
+use crate::drivers::routed::{Cooling, Desk, Learned, Warned};
 
 /// The memory of one view.
 #[derive(Debug, Default)]
@@ -20,6 +20,7 @@ pub(crate) struct ViewDesk {
     baseline: Option<TurnId>,
     last_turn: Option<TurnId>,
     warned: Warned,
+    cooling: Cooling,
 }
 
 /// What was wanted while a turn ran; `None` leaves it to the rules.
@@ -67,12 +68,14 @@ impl ViewDesk {
             baseline: self.baseline.clone(),
             fresh: self.fresh,
             warned: self.warned.clone(),
+            cooling: self.cooling.clone(),
         }
     }
 
     /// A turn between the two has ended.
     pub(crate) fn learn(&mut self, learned: Learned, sticky: bool) {
         self.warned = learned.warned;
+        self.cooling = learned.cooling;
         let Some(decision) = learned.answered else { return };
         self.pins.succeeded(&decision, sticky);
         if decision.target == Target::Escalation {

@@ -1,14 +1,17 @@
 //! Asks the primary agent's model which of the two agents a prompt is for.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use agent_runtime::agent::Price;
 use agent_runtime::provider::{ModelDelta, ModelMessage, ModelRequest, Provider};
 use async_trait::async_trait;
 use futures::StreamExt;
 use router::{Classifier, Target};
-use session_model::Content;
+use session_model::{AgentId, Content, Spent, TokenUsage};
+
+use crate::drivers::Judge;
 
 /// How long the turn waits for the answer. Longer, and asking the primary would have been quicker.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -18,23 +21,28 @@ const QUESTION: &str = "Two agents work on this project. `primary` is quick and 
     subtle defects, judgement. Answer with one word, primary or escalate: which of them should get this prompt?";
 
 /// Asks a model.
-pub(super) struct ModelClassifier(Arc<dyn Provider>);
+pub(super) struct ModelClassifier {
+    provider: Arc<dyn Provider>,
+    price: Option<Price>,
+    spent: Mutex<TokenUsage>,
+}
 
 impl fmt::Debug for ModelClassifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ModelClassifier").field(&self.0.info()).finish()
+        f.debug_tuple("ModelClassifier").field(&self.provider.info()).finish()
     }
 }
 
 impl ModelClassifier {
-    pub(super) fn new(provider: Arc<dyn Provider>) -> Self {
-        Self(provider)
+    /// Asks this model, whose tokens cost so much.
+    pub(super) fn new(provider: Arc<dyn Provider>, price: Option<Price>) -> Self {
+        Self { provider, price, spent: Mutex::default() }
     }
 
     async fn answer(&self, prompt: &str) -> Option<String> {
         let messages = vec![ModelMessage::User(vec![Content::text(format!("{QUESTION}\n\n{prompt}"))])];
         let request = ModelRequest { messages, ..ModelRequest::default() };
-        let mut stream = match self.0.stream(request).await {
+        let mut stream = match self.provider.stream(request).await {
             Ok(stream) => stream,
             Err(error) => {
                 tracing::warn!(%error, "the classifier cannot be asked");
@@ -45,6 +53,9 @@ impl ModelClassifier {
         while let Some(delta) = stream.next().await {
             match delta {
                 Ok(ModelDelta::Text(text)) => answer.push_str(&text),
+                Ok(ModelDelta::Usage(tokens)) => {
+                    self.spent.lock().unwrap_or_else(PoisonError::into_inner).add(tokens);
+                }
                 Ok(_) => {}
                 Err(error) => {
                     tracing::warn!(%error, "the classifier's answer broke off");
@@ -61,6 +72,19 @@ impl Classifier for ModelClassifier {
     async fn classify(&self, prompt: &str) -> Option<Target> {
         let answer = tokio::time::timeout(LIMIT, self.answer(prompt)).await.ok().flatten()?;
         read(&answer)
+    }
+}
+
+impl Judge for ModelClassifier {
+    fn spent(&self) -> Option<Spent> {
+        let tokens = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let info = self.provider.info();
+        (tokens.total() > 0).then(|| Spent {
+            agent: AgentId::new(info.agent),
+            model: info.model,
+            tokens,
+            dollars: self.price.map(|price| price.of(tokens)),
+        })
     }
 }
 
@@ -103,7 +127,7 @@ mod tests {
             (vec![Line::say("escalate"), fails], None),
             (vec![Line::say("escalate"), Line::Hang], None),
         ] {
-            let classifier = ModelClassifier::new(Arc::new(Scripted::new(vec![answer.clone()])));
+            let classifier = ModelClassifier::new(Arc::new(Scripted::new(vec![answer.clone()])), None);
             assert_eq!(classifier.classify("hm").await, expected, "{answer:?}");
         }
     }

@@ -20,7 +20,7 @@ use agent_runtime::tools::ToolRegistry;
 use agent_runtime::tools::escalate::Escalate;
 use agent_runtime::tools::export_session::ExportSession;
 use async_trait::async_trait;
-use router::{Classifier, Target};
+use router::Target;
 use session_model::source::{Clock, IdKind, Ids};
 use session_model::{AgentId, Choice, Route, TurnFailure};
 use session_store::SessionStore;
@@ -37,10 +37,11 @@ use super::exports::StoredTranscripts;
 use super::external::Externals;
 use super::load::{Loaded, Loader};
 use super::maker::{Maker, custom_prompt};
+use super::prices::price_of;
 use super::redaction;
 use super::view::{Budget, PromptAck, Settings, StreamMode};
 use crate::command::Ack;
-use crate::drivers::{Driver, Drivers, FRESH_AFTER, Routing, SessionDrivers, SessionSettings, Wanted};
+use crate::drivers::{Driver, Drivers, FRESH_AFTER, Judge, Routing, SessionDrivers, SessionSettings, Wanted};
 
 /// How long a server that was found is taken to be there still.
 const FOUND_FOR: Duration = Duration::from_mins(1);
@@ -467,17 +468,18 @@ impl SessionDrivers for ConfiguredSession {
         self.drivers.hiding_in(&self.cwd, &self.redactor)
     }
 
-    async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Classifier>> {
+    async fn classifier(&self, model: Option<&str>) -> Option<Arc<dyn Judge>> {
         let loaded = self.drivers.load(&self.cwd).ok()?;
         let choice = self.drivers.choose(&loaded.settings, model).await;
         match choice.spec {
-            AgentSpec::Endpoint(_) => {
+            AgentSpec::Endpoint(ref endpoint) => {
+                let price = price_of(&loaded.settings, endpoint);
                 let (provider, _) = self.drivers.provider(&choice.spec).ok()?;
                 let provider = match self.drivers.hiding(&loaded.settings, &self.redactor) {
                     Some(redactor) => Arc::new(Redacting::new(provider, redactor)),
                     None => provider,
                 };
-                Some(Arc::new(ModelClassifier::new(provider)))
+                Some(Arc::new(ModelClassifier::new(provider, price)))
             }
             // Nobody is there to ask.
             AgentSpec::Claude(_)
@@ -516,7 +518,8 @@ impl ConfiguredSession {
                 .map_err(|error| TurnFailure { code: error.code().to_owned(), message: error.to_string() })?
         };
         let target = wanted.target.to_string();
-        let route = Route { agent: AgentId::new(agent), target, reason: reason.to_string() };
+        let route =
+            Route { agent: AgentId::new(agent), target, reason: reason.to_string(), conclusive: Some(true) };
         Ok(Driver { driver, route, slot })
     }
 }

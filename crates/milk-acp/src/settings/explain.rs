@@ -44,7 +44,14 @@ impl ConfiguredDrivers {
             Some(routing) if ask && routing.rules.classifier => self.open(cwd).classifier(None).await,
             Some(_) | None => None,
         };
-        Ok(explained(routing, primary, cwd, prompt, classifier.as_deref()).await)
+        Ok(explained(
+            routing,
+            primary,
+            cwd,
+            prompt,
+            classifier.as_deref().map(|judge| judge as &dyn Classifier),
+        )
+        .await)
     }
 }
 

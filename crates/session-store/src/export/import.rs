@@ -107,7 +107,7 @@ impl Reader {
         let target = if turn.agent == "escalation" { "escalation" } else { "primary" };
         let agent = if turn.agent_name.is_empty() { target } else { &turn.agent_name };
         let reason = "imported".to_owned();
-        self.route = Some(Route { agent: agent.into(), target: target.to_owned(), reason });
+        self.route = Some(Route { agent: agent.into(), target: target.to_owned(), reason, conclusive: None });
         if !turn.thinking.is_empty() {
             let id = MessageId::from(format!("hist-think{index}"));
             self.push(index, Item::Thought { id, step: self.step, text: turn.thinking });

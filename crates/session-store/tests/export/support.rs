@@ -77,6 +77,11 @@ fn tool(id: &str, name: &str, input: &serde_json::Value, output: &str) -> Item {
 
 fn end(stop: StopReason, error: Option<TurnFailure>, agent: &str) -> Item {
     let target = if agent == "claude" { "escalation" } else { "primary" };
-    let route = Route { agent: agent.into(), target: target.to_owned(), reason: "default".to_owned() };
+    let route = Route {
+        agent: agent.into(),
+        target: target.to_owned(),
+        reason: "default".to_owned(),
+        conclusive: None,
+    };
     Item::TurnEnd { stop, error, route: Some(route) }
 }

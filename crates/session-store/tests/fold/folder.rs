@@ -26,7 +26,12 @@ fn steps(items: &[Item]) -> Vec<u32> {
 
 #[test]
 fn a_message_is_finished_by_the_next_part_of_the_conversation() {
-    let route = Route { agent: "a".into(), target: "primary".to_owned(), reason: "default".to_owned() };
+    let route = Route {
+        agent: "a".into(),
+        target: "primary".to_owned(),
+        reason: "default".to_owned(),
+        conclusive: None,
+    };
     for other in [
         delta("m2", "x"),
         thinking("m1", "x"),

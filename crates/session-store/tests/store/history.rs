@@ -127,7 +127,12 @@ async fn items_of_every_kind_come_back_in_order(store: &dyn SessionStore) {
     call.status = Some(ToolStatus::Completed);
     call.raw_input = Some(json!({"command": "ls", "z": 1, "a": 2}));
     let failure = TurnFailure { code: "provider_unreachable".to_owned(), message: "no answer".to_owned() };
-    let route = Route { agent: "local".into(), target: "primary".to_owned(), reason: "default".to_owned() };
+    let route = Route {
+        agent: "local".into(),
+        target: "primary".to_owned(),
+        reason: "default".to_owned(),
+        conclusive: None,
+    };
     let image = Content::Image { data: "AAAA".to_owned(), mime_type: "image/png".to_owned(), uri: None };
     let items = [
         Item::User { id: "u".into(), content: vec![Content::text("a\0b\u{2028}"), image], key: None },

@@ -272,7 +272,12 @@ fn a_title_goes_to_clients_that_survive_it() {
 }
 
 fn route() -> Route {
-    Route { agent: "local".into(), target: "primary".to_owned(), reason: "default".to_owned() }
+    Route {
+        agent: "local".into(),
+        target: "primary".to_owned(),
+        reason: "default".to_owned(),
+        conclusive: Some(true),
+    }
 }
 
 #[test]
@@ -317,7 +322,7 @@ fn routes_and_warnings_are_notifications_of_our_own_in_both_versions() {
         }),
     ];
     insta::assert_snapshot!(said(&v2(), &events), @r#"
-    _milk/route {"sessionId":"s1","agent":"local","target":"primary","reason":"default"}
+    _milk/route {"sessionId":"s1","agent":"local","target":"primary","reason":"default","conclusive":true}
     _milk/warning {"sessionId":"s1","category":"loop/repetition","consumption":false,"message":"the same call three times"}
     "#);
     assert_eq!(said(&v1(), &events), said(&v2(), &events));

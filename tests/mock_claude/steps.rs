@@ -71,11 +71,47 @@ impl<'a> Player<'a> {
                     None => Ok(Flow::Go),
                 };
             }
+            // A line of so many bytes, which no reader has to keep.
+            "long" => Self::long(value.as_u64().unwrap_or(0))?,
+            // Closes its output, and goes on running.
+            "mute" => return Err(Self::mute()),
+            // A line with bytes that are no text, which otherwise is one of the protocol.
+            "broken" => {
+                let mut out = io::stdout().lock();
+                out.write_all(b"{\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"caf\xe9\"}}}\n")?;
+            }
             // Goes on whatever it is asked.
             "deaf" => std::thread::sleep(Duration::from_millis(value.as_u64().unwrap_or(0))),
             other => return Err(io::Error::other(format!("unknown step {other}"))),
         }
         Ok(Flow::Go)
+    }
+
+    /// Becomes a program that says nothing; comes back only where that fails.
+    #[expect(clippy::disallowed_methods, reason = "a program of its own, which becomes another as it likes")]
+    fn mute() -> io::Error {
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::CommandExt as _;
+            std::process::Command::new("/bin/sh").args(["-c", "exec >/dev/null; sleep 600"]).exec()
+        }
+        #[cfg(not(unix))]
+        {
+            io::Error::other("this system cannot do that")
+        }
+    }
+
+    fn long(bytes: u64) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(b"{\"type\":\"user\",\"message\":{\"content\":\"")?;
+        let block = vec![b'x'; 1024 * 1024];
+        let mut left = usize::try_from(bytes).unwrap_or(0);
+        while left > 0 {
+            let now = left.min(block.len());
+            out.write_all(&block[..now])?;
+            left -= now;
+        }
+        out.write_all(b"\"}}\n")
     }
 
     fn begin(&mut self) -> io::Result<String> {

@@ -97,6 +97,60 @@ async fn noise_and_what_is_not_known_are_passed_over() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_too_long_or_no_text_is_no_reason_to_fail() {
+    let scene = Scene::new(&json!([[
+        {"long": 70 * 1024 * 1024}, {"say": "Here, "}, {"broken": 1}, {"say": "there."},
+    ]]));
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    let prompt = client.prompt(&session, "go").await;
+    assert_eq!(ended(&mut client, &prompt).await.expect("answered"), "end_turn");
+    assert_eq!(client.take_text("agent_message_chunk"), "Here, caf\u{fffd}there.");
+    client.finish().await;
+}
+
+#[tokio::test]
+async fn a_program_that_closes_its_output_is_ended_and_the_turn_fails_at_once() {
+    for version in Version::BOTH {
+        let scene = Scene::new(&json!([[{"say": "Half"}, {"mute": 1}], [{"say": "Next."}]]));
+        let (mut client, session) = scene.rig.session(version).await;
+        let since = Instant::now();
+        let prompt = client.prompt(&session, "go").await;
+        let (code, error) = cause(&ended(&mut client, &prompt).await.expect_err("it fails"));
+        assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+        assert_eq!(code, "external_exited");
+        assert!(error.contains("it closed its output and had to be killed"), "{error}");
+        let pid = scene.runs()[0]["pid"].to_string();
+        assert!(!std::path::Path::new("/proc").join(pid).exists());
+        client.take_text("agent_message_chunk");
+        let prompt = client.prompt(&session, "next").await;
+        ended(&mut client, &prompt).await.expect("answered");
+        assert_eq!(client.take_text("agent_message_chunk"), "Next.");
+        client.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_every_request_is_told_of_once_and_then_fails_the_turn() {
+    let retry = |attempt: u32| {
+        json!({"raw": json!({"type": "system", "subtype": "api_retry", "attempt": attempt,
+        "max_retries": 10, "retry_delay_ms": 10, "error_status": 500}).to_string()})
+    };
+    let words = "API Error: 500 {\"type\":\"error\"}";
+    let scene = Scene::new(&json!([[retry(1), retry(2), retry(3), retry(4),
+        {"whole": words, "model": "<synthetic>"}, {"result": {"is_error": true, "result": words}}, {"exit": 1}]]));
+    for version in Version::BOTH {
+        let (mut client, session) = scene.rig.session(version).await;
+        let prompt = client.prompt(&session, "go").await;
+        let (code, error) = cause(&ended(&mut client, &prompt).await.expect_err("it fails"));
+        assert_eq!(code, "external_failed");
+        assert!(error.contains("claude: API Error: 500"), "{error}");
+        client.settle().await;
+        let log = client.finish().await;
+        assert_eq!(log.matches("its server does not answer").count(), 1, "{log}");
+    }
+}
+
+#[tokio::test]
 async fn a_program_that_does_not_end_after_its_last_word_is_ended() {
     let scene = Scene::new(&json!([[{"say": "Done."}, {"result": {}}, {"deaf": 600_000}]]));
     let (mut client, session) = scene.rig.session(Version::V2).await;

@@ -77,3 +77,34 @@ async fn a_primary_that_was_asked_for_is_not_offered_relief() {
     assert!(!scene.noted(0, "context").contains("<milk:"));
     client.finish().await;
 }
+
+#[tokio::test]
+async fn claude_as_the_primary_hands_over_by_the_same_tag() {
+    let claude = json!({"name": "claude", "provider": "claude-cli", "bin": env!("CARGO_BIN_EXE_mock_claude"),
+        "env": {"MOCK_CLAUDE": "$SCENE"}});
+    let config = json!({
+        "agent": "claude",
+        "escalation_agent": "big",
+        "agents": [claude, entry("big", "subprocess", "events.sh", &json!({}))],
+        "permissions": {"allow": ["big"]},
+    });
+    let scene = Scene::new(&config, &["echo '{\"type\":\"final_answer\",\"text\":\"Designed.\"}'"]);
+    let play = |script: &Value| {
+        std::fs::write(scene.folder.path().join("script.json"), script.to_string()).expect("written");
+    };
+    play(&json!([[{"say": "Hello."}]]));
+    let (mut client, session) = scene.rig.session(Version::V2).await;
+    assert_eq!(answered(&mut client, &session, "hello there").await.0, "Hello.");
+    let told = std::fs::read_to_string(scene.folder.path().join("runs.jsonl")).expect("it ran");
+    let nonce =
+        told.split("<milk:escalate:").nth(1).and_then(|rest| rest.split('>').next()).expect("it is told");
+    let tag = format!("<milk:escalate:{nonce}>needs design</milk:escalate:{nonce}>");
+    let (first, rest) = tag.split_at(9);
+    play(&json!([[], [{"say": ["Too deep. ", first, rest]}]]));
+    let (said, routes) = answered(&mut client, &session, "fix the thing").await;
+    let names: Vec<&str> = routes.iter().map(|(agent, _)| agent.as_str()).collect();
+    assert_eq!(names, ["claude", "big"]);
+    assert!(said.starts_with("Too deep. ") && said.ends_with("Designed."), "{said}");
+    assert!(scene.noted(0, "context").contains("Too deep."));
+    client.finish().await;
+}

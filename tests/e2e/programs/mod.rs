@@ -2,6 +2,7 @@
 //! configuration, both protocol versions.
 
 mod aider;
+mod peer;
 mod relief;
 mod subprocess;
 

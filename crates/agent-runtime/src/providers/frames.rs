@@ -1,9 +1,11 @@
 //! Messages of Amazon's event streams (`application/vnd.amazon.eventstream`) out of bytes, cut anywhere. Knows nothing of
 //! what they carry.
 
-use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
-use aws_smithy_types::event_stream::Message;
-use bytes::BytesMut;
+#[cfg(feature = "bedrock")]
+mod decoder;
+
+#[cfg(feature = "bedrock")]
+pub(super) use decoder::FrameDecoder;
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,46 +18,18 @@ pub(super) struct Frame {
     pub(super) is_fault: bool,
 }
 
-/// Collects bytes and hands out whole messages.
+/// Without the crates for it no message is read.
+#[cfg(not(feature = "bedrock"))]
 #[derive(Debug, Default)]
-pub(super) struct FrameDecoder {
-    decoder: MessageFrameDecoder,
-    buffer: BytesMut,
-}
+pub(super) struct FrameDecoder;
 
+#[cfg(not(feature = "bedrock"))]
 impl FrameDecoder {
-    /// Takes more bytes and returns the messages they complete.
-    ///
-    /// # Errors
-    /// What makes no sense of them, checksums included; the decoder is of no use afterwards.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, String> {
-        self.buffer.extend_from_slice(bytes);
-        let mut frames = Vec::new();
-        loop {
-            match self.decoder.decode_frame(&mut self.buffer) {
-                Ok(DecodedFrame::Complete(message)) => frames.push(frame(&message)),
-                Ok(DecodedFrame::Incomplete) => return Ok(frames),
-                Err(cause) => return Err(cause.to_string()),
-            }
-        }
+    pub(super) fn push(&mut self, _: &[u8]) -> Result<Vec<Frame>, String> {
+        Err(super::bedrock::MISSING.to_owned())
     }
 
-    /// How many bytes wait for the rest of their message.
     pub(super) fn waiting(&self) -> usize {
-        self.buffer.len()
+        0
     }
-}
-
-fn frame(message: &Message) -> Frame {
-    let told = |name: &str| {
-        let header = message.headers().iter().find(|header| header.name().as_str() == name)?;
-        header.value().as_string().ok().map(|value| value.as_str().to_owned())
-    };
-    if let Some(name) = told(":event-type") {
-        return Frame { name, data: message.payload().to_vec(), is_fault: false };
-    }
-    let name = told(":exception-type").or_else(|| told(":error-code")).unwrap_or_default();
-    // Of an error outside the model of the service, all is in the headers.
-    let data = told(":error-message").map_or_else(|| message.payload().to_vec(), String::into_bytes);
-    Frame { name, data, is_fault: true }
 }

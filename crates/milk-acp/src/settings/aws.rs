@@ -1,6 +1,8 @@
 //! Where Amazon Bedrock is for an agent, and what proves there who we are: from its entry, else from the variables that
 //! Amazon's own tools read. Pure.
 
+use agent_runtime::providers::bedrock::{IS_BUILT_IN, MISSING};
+
 use super::Lookup;
 use super::agent::{AgentSettings, Secret};
 use super::choose::{Credential, resolve, said};
@@ -37,6 +39,9 @@ pub struct AwsKeysSpec {
 /// # Errors
 /// What is to be corrected.
 pub(super) fn place(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<(String, Credential), String> {
+    if !IS_BUILT_IN {
+        return Err(MISSING.to_owned());
+    }
     let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let region = given(&agent.aws_region)
         .or_else(|| said(lookup, "AWS_REGION"))

@@ -5,6 +5,7 @@
 
 mod answer;
 #[cfg(test)]
+#[cfg(feature = "bedrock")]
 mod provider_tests;
 mod request;
 
@@ -23,6 +24,12 @@ use crate::providers::arguments::CallIds;
 use crate::providers::extras::{Extras, Options, Sampling};
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 use crate::providers::reader::Reader;
+
+/// Whether this build can ask it (the feature `bedrock`).
+pub const IS_BUILT_IN: bool = cfg!(feature = "bedrock");
+/// Why it cannot, otherwise.
+pub const MISSING: &str = "this build of milk leaves Amazon Bedrock out; build it with `--features bedrock`, or use a \
+    gateway with an OpenAI-compatible API";
 
 static API: Api = Api {
     tail: "/converse-stream",

@@ -150,7 +150,11 @@ impl Wire {
             let idle = json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": ended.stop});
             self.update(&idle)?;
         } else {
-            Self::answer(id, &json!({"stopReason": ended.stop}))?;
+            let mut result = json!({"stopReason": ended.stop});
+            if ended.usage.is_object() {
+                result["usage"] = ended.usage;
+            }
+            Self::answer(id, &result)?;
         }
         Ok(None)
     }

@@ -2,7 +2,7 @@
 //!
 //! `update` is told; `say` is a piece of an answer, in which `$open` and `$close` are the tag that a prompt named; `ask` (`{method, params}`) is asked and its answer waited for, which
 //! the record of what was heard has; `send` is asked and not waited for; `raw` is a line as it is; `exit` ends the process with
-//! this code; `hang` waits for a cancel; `wait` waits until this file is there; `stop` is the stop reason. In params, the
+//! this code; `hang` waits for a cancel; `wait` waits until this file is there; `stop` is the stop reason, `usage` what the turn took. In params, the
 //! text `$terminal` is the name that `terminal/create` gave last.
 
 use std::io;
@@ -16,6 +16,8 @@ use crate::Wire;
 /// How a prompt ended.
 pub(crate) struct Ended {
     pub(crate) stop: String,
+    /// What it took, if that is told.
+    pub(crate) usage: Value,
     /// The code with which the process is to end.
     pub(crate) code: Option<u8>,
 }
@@ -31,10 +33,12 @@ impl<'a> Player<'a> {
     }
 
     pub(crate) fn play(mut self, steps: &Value) -> io::Result<Ended> {
-        let mut ended = Ended { stop: "end_turn".to_owned(), code: None };
+        let mut ended = Ended { stop: "end_turn".to_owned(), usage: Value::Null, code: None };
         for step in steps.as_array().into_iter().flatten() {
             if let Some(stop) = step["stop"].as_str() {
                 stop.clone_into(&mut ended.stop);
+            } else if step["usage"].is_object() {
+                ended.usage = step["usage"].clone();
             } else if let Some(code) = step["exit"].as_u64() {
                 ended.code = Some(u8::try_from(code).unwrap_or(1));
                 return Ok(ended);

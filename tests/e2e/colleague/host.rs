@@ -286,6 +286,23 @@ async fn what_decides_what_a_command_does_is_judged_with_it() {
         assert_eq!(scene.answer(1)["error"]["code"], -32603);
         client.finish().await;
     }
+    // Leave for the command is none for what steers it.
+    for (name, asked) in [("LD_PRELOAD", true), ("COLUMNS", false)] {
+        let call = json!({"toolCallId": "t", "title": "Run", "kind": "execute", "rawInput": {"command": "printf x"}});
+        let step = run(json!({"env": [{"name": name, "value": "80"}]}));
+        let scene = Scene::new(&json!({"prompts": [[leave(&call), step]]}));
+        let (mut client, session) = scene.rig.session(Version::V2).await;
+        let prompt = client.prompt(&session, "go").await;
+        let (id, _) = client.request("session/request_permission").await;
+        client.choose(&id, "once").await;
+        if asked {
+            answered_with(&mut client, &prompt, "reject").await;
+        } else {
+            ended(&mut client, &prompt).await.expect("answered");
+        }
+        assert_eq!(scene.answer(2)["error"]["code"] == -32603, asked, "{name}");
+        client.finish().await;
+    }
     let odd = [json!({"cwd": "relative"}), json!({"cwd": "/no/such/folder"}), json!({"command": " "})];
     let scene = Scene::new(&json!({"prompts": [odd.map(run)]}));
     let (mut client, session) = scene.rig.session(Version::V2).await;

@@ -161,6 +161,24 @@ async fn an_agent_hands_over_by_a_tag_that_it_is_told_of_once_and_nobody_sees() 
 }
 
 #[tokio::test]
+async fn the_tokens_it_tells_count_for_the_turn_and_the_session() {
+    let usage = json!({"totalTokens": 30, "inputTokens": 20, "outputTokens": 10});
+    let scene = Scene::new(&json!({"prompts": [[{"say": "Done."}, {"usage": usage}]]}));
+    for version in Version::BOTH {
+        let (mut client, session) = scene.rig.session(version).await;
+        say(&mut client, &session, "/new").await;
+        let prompt = client.prompt(&session, "one").await;
+        let result = client.response(&prompt).await.expect("answered");
+        if version == Version::V1 {
+            assert_eq!(result["usage"]["outputTokens"], 10, "{result}");
+        }
+        say(&mut client, &session, "/usage").await;
+        let transcript = client.finish().await;
+        assert!(transcript.contains("tokens: 20 in, 10 out"), "{transcript}");
+    }
+}
+
+#[tokio::test]
 async fn further_folders_are_passed_on_to_an_agent_that_takes_them() {
     let more = tempfile::tempdir().expect("a folder");
     let root = more.path().canonicalize().expect("a folder");

@@ -17,7 +17,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use session_model::source::{IdKind, Ids};
 use session_model::{
-    Answer, Ask, ElicitAsk, Event, MessageId, Notice, PlanId, Role, Severity, StopReason, ToolStatus,
+    AgentId, Answer, Ask, ElicitAsk, Event, MessageId, Notice, PlanId, Role, Severity, Spent, StopReason,
+    ToolStatus,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -114,7 +115,12 @@ impl<'a> Turn<'a> {
         link.inbox.close();
         self.terminals.end().await;
         match heard {
-            Ok(Ok(())) => self.end(),
+            Ok(Ok(())) => {
+                if let Some(spent) = self.spent() {
+                    self.io.emit(spent).await?;
+                }
+                self.end()
+            }
             Ok(Err(error)) => Err(link.explain(self.config, &error).await),
             Err(error) => Err(error),
         }
@@ -319,6 +325,13 @@ impl<'a> Turn<'a> {
         self.speaking = Some(role);
         let fresh = || MessageId::from(self.ids.fresh(IdKind::Message));
         self.messages.entry(key).or_insert_with(fresh).clone()
+    }
+
+    /// What the turn took, as far as the agent says.
+    fn spent(&self) -> Option<Event> {
+        let tokens = client::usage(self.answered.as_ref()?).filter(|tokens| tokens.total() > 0)?;
+        let agent = AgentId::from(self.config.name.as_str());
+        Some(Event::Spent(Spent { agent, model: String::new(), tokens, dollars: None }))
     }
 
     fn end(self) -> Result<TurnEnd, TurnError> {

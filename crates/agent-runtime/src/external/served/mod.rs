@@ -4,6 +4,7 @@
 //!
 //! Knows no protocol, and nothing of who the program is.
 
+mod command;
 mod files;
 mod row;
 mod running;
@@ -25,10 +26,11 @@ use crate::tools::support::blocking;
 use crate::tools::{CallPlan, Tool, ToolCx, Workspace};
 use crate::waits::Stopwatch;
 
+pub use command::NewCommand;
 pub use files::Excerpt;
 use row::Row;
 pub use tail::Output;
-pub use terminals::{NewCommand, Shown, Terminals};
+pub use terminals::{Shown, Terminals};
 
 /// Why something was not done. The texts are for the program and its model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

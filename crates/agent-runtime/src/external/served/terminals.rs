@@ -15,6 +15,7 @@ use session_model::{
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::command::NewCommand;
 use super::row::Row;
 use super::running::{Follower, Running};
 use super::tail::Output;
@@ -24,9 +25,7 @@ use crate::host::{HeldTerminal, HostError, NewTerminal};
 use crate::io::TurnIo;
 use crate::process::{self, Background};
 use crate::tools::bash::Bash;
-use crate::tools::client_terminal::SHELL;
 use crate::tools::paths::Place;
-use crate::tools::shell::quoted;
 use crate::tools::support::blocking;
 use crate::tools::text::Utf8Pieces;
 use crate::tools::{Tool, ToolOutput, Workspace};
@@ -41,21 +40,6 @@ const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
 const LIVE_BYTES: usize = 256 * 1024;
 /// How long the last words of commands may take to be told at the end of the turn.
 const TELLING: Duration = Duration::from_millis(250);
-
-/// A command that a program wants to run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct NewCommand {
-    /// The program; without arguments, a command for the shell.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Further variables.
-    pub env: Vec<(String, String)>,
-    /// Where it starts, absolute; in the session's folder when absent.
-    pub cwd: Option<PathBuf>,
-    /// How many bytes of output are to be kept, of its end.
-    pub output_bytes: Option<u64>,
-}
 
 /// The commands of one turn. Clones share them; dropping the last one ends them.
 #[derive(Debug, Clone)]
@@ -114,9 +98,9 @@ impl Terminals {
         let is_known = |wish: &Wish| {
             wish.kind == ToolKind::Execute && wish.command.as_deref().map(str::trim) == Some(text.trim())
         };
-        let given = place.inside && given.iter().any(is_known);
+        let given = place.inside && !new.is_steered() && given.iter().any(is_known);
         let workspace = self.workspace_in(&place);
-        let judged = judged(&new, &text, &place);
+        let judged = new.judged(&place);
         let tool: Arc<dyn Tool> = Arc::new(Bash::new(Background::default()));
         let args: Map<String, Value> = [("command".to_owned(), json!(judged))].into_iter().collect();
         let plan = tool.plan(&args, &workspace).await.map_err(Refusal::Invalid)?;
@@ -356,43 +340,6 @@ impl All {
     fn telling(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl NewCommand {
-    /// The command as it would be typed.
-    fn text(&self) -> String {
-        let shell = |program: &str| {
-            let name = program.rsplit('/').next().unwrap_or(program);
-            ["sh", "bash", "zsh", "dash", "ksh"].contains(&name)
-        };
-        match &self.args[..] {
-            [] => self.command.clone(),
-            [option, text] if shell(&self.command) && option.starts_with('-') && option.ends_with('c') => {
-                text.clone()
-            }
-            args => {
-                let words = std::iter::once(&self.command).chain(args).map(|word| quoted(word));
-                words.collect::<Vec<_>>().join(" ")
-            }
-        }
-    }
-
-    /// The program and its arguments; a shell for a command.
-    fn program(&self) -> (String, Vec<String>) {
-        if !self.args.is_empty() {
-            return (self.command.clone(), self.args.clone());
-        }
-        let (shell, args) = SHELL;
-        let args = args.iter().copied().chain([self.command.as_str()]).map(str::to_owned).collect();
-        (shell.to_owned(), args)
-    }
-}
-
-/// What is judged: with all that decides what the command does.
-fn judged(new: &NewCommand, text: &str, place: &Place) -> String {
-    let env = new.env.iter().map(|(name, value)| format!("{name}={} ", quoted(value)));
-    let command: String = env.chain([text.to_owned()]).collect();
-    if place.inside { command } else { format!("cd {} && {command}", quoted(&place.shown.to_string_lossy())) }
 }
 
 fn refusal(error: HostError) -> Refusal {

@@ -67,11 +67,19 @@ pub struct Limits {
     pub turn: Duration,
     /// One call of a tool. Commands have a limit of their own instead.
     pub tool: Duration,
+    /// Bytes of conversation in one request, beside what the model's window says. Never taken for less than what a
+    /// question with its answer needs.
+    pub history: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_requests: 20, turn: Duration::from_mins(10), tool: Duration::from_mins(2) }
+        Self {
+            max_requests: 20,
+            turn: Duration::from_mins(10),
+            tool: Duration::from_mins(2),
+            history: usize::MAX,
+        }
     }
 }
 

@@ -105,7 +105,8 @@ impl<'a> Turn<'a> {
         let learned = &self.agent.learned;
         let tokens = learned.corrected(self.family.of_messages(&self.messages));
         let density = Density::of(context::total_size(&self.messages), tokens);
-        Budget::for_window(self.window(), learned.corrected(self.fixed), density)
+        let window = Budget::for_window(self.window(), learned.corrected(self.fixed), density);
+        window.min(Budget::at_least(self.agent.limits.history))
     }
 
     pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {

@@ -36,6 +36,12 @@ impl Budget {
         Self(bytes)
     }
 
+    /// So many bytes, or as few as make sense.
+    #[must_use]
+    pub fn at_least(bytes: usize) -> Self {
+        Self(bytes.max(LEAST))
+    }
+
     /// What a window of so many tokens leaves: a quarter of it is for the answer, `fixed` tokens for what is sent
     /// anyway (system prompt and tools).
     #[must_use]

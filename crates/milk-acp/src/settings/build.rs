@@ -158,6 +158,7 @@ pub(super) fn limits(effective: &Effective) -> Limits {
         max_requests: requests,
         turn: effective.turn_timeout.unwrap_or(ENDLESS),
         tool: effective.tool_timeout.unwrap_or(ENDLESS),
+        history: effective.message_limit.and_then(|chars| usize::try_from(chars).ok()).unwrap_or(usize::MAX),
     }
 }
 

@@ -185,6 +185,8 @@ pub struct Effective {
     pub max_tool_iterations: Option<u64>,
     /// Characters of history in one request; `None` is no limit.
     pub message_budget_chars: Option<u64>,
+    /// The same as somebody has set it; a model's window says enough otherwise.
+    pub message_limit: Option<u64>,
     /// How long a turn may take; `None` is no limit.
     pub turn_timeout: Option<Duration>,
     /// How long a tool call may take; `None` is no limit.
@@ -272,6 +274,11 @@ impl Settings {
                 MESSAGE_CHARS,
             )
             .limit(),
+            message_limit: limits
+                .message_budget_chars
+                .or(Some(self.local_context_budget_chars))
+                .and_then(|chars| u64::try_from(chars).ok())
+                .filter(|chars| *chars > 0),
             turn_timeout: seconds(limits.turn_timeout_secs, TURN_SECS),
             tool_timeout: seconds(limits.tool_timeout_secs, TOOL_SECS),
         }
@@ -326,7 +333,14 @@ mod tests {
     #[test]
     fn the_window_sets_the_message_budget_and_timeouts_have_theirs() {
         let effective = Settings::default().effective(None, Some(8192));
-        assert_eq!(effective.message_budget_chars, Some(24_576));
+        assert_eq!((effective.message_budget_chars, effective.message_limit), (Some(24_576), None));
+        for (own, limit) in
+            [(Value::Null, Some(9_000)), (json!(5_000), Some(5_000)), (json!(-1), None), (json!(0), None)]
+        {
+            let limited = settings(&json!({"local_context_budget_chars": 9_000,
+                "agents": [{"limits": {"message_budget_chars": own}}]}));
+            assert_eq!(limited.effective(limited.agents.first(), None).message_limit, limit, "{own}");
+        }
         assert_eq!(effective.turn_timeout, Some(Duration::from_mins(10)));
         assert_eq!(effective.tool_timeout, Some(Duration::from_mins(2)));
         let endless =

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rig::event_line;
 use super::trouble::too_long;
-use crate::agent::Agent;
+use crate::agent::{Agent, Limits};
 use crate::calls::RunningCalls;
 use crate::driver::{Compacted, Permissions, TurnDriver, TurnEnd, TurnError, TurnInput};
 use crate::host::HostFeatures;
@@ -218,6 +218,19 @@ async fn what_is_summarised_already_or_too_little_is_not_summarised() {
         assert_eq!((log.as_slice(), compacted), (&[] as &[String], Compacted::Nothing));
     }
     assert!(model.requests().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_configured_limit_counts_where_the_window_would_leave_more() {
+    for (limit, turns_told) in [(usize::MAX, 6), (9_000, 2), (0, 1)] {
+        let model = Arc::new(Scripted::new(vec![vec![Line::say("ok")]]).with_context_window(100_000));
+        let provider = Arc::<Scripted>::clone(&model);
+        let limits = Limits { history: limit, ..Limits::default() };
+        let agent = Agent::new(provider, ToolRegistry::new(), Arc::new(SequentialIds::default()));
+        drive(&agent.with_limits(limits), history(6)).await.2.unwrap();
+        let told = format!("{:?}", model.requests()[0].messages);
+        assert_eq!(told.matches("xxx\"").count(), turns_told, "{limit}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

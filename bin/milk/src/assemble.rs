@@ -8,7 +8,7 @@ use acp_rpc::{Config, MalformedPolicy, Recorder};
 use agent_runtime::providers::detect::Candidate;
 use milk_acp::negotiate::{PromptFeatures, ServerInfo};
 use milk_acp::server::{Parts, Server};
-use milk_acp::settings::{ConfiguredDrivers, HttpDetector, Malformed};
+use milk_acp::settings::{ConfiguredDrivers, HttpDetector, Malformed, Settings};
 use session_model::source::{Clock, Ids, RandomIds};
 use session_store::{MemoryStore, SessionStore, SqliteStore};
 use time::OffsetDateTime;
@@ -33,7 +33,9 @@ pub(crate) struct Choices<'a> {
 pub(crate) fn server(places: &Places, choices: Choices<'_>) -> Result<Server, CliError> {
     let ids: Arc<dyn Ids> = Arc::new(RandomIds::new());
     let (store, remark) = store(places);
-    let rpc = transport(places, choices.tap)?;
+    let settings =
+        places.loader().load(&places.cwd).map(|loaded| loaded.settings.clone()).unwrap_or_default();
+    let rpc = transport(&settings, choices.tap)?;
     let drivers = drivers(places, Arc::clone(&ids), choices.model, remark).with_store(Arc::clone(&store));
     let parts = Parts {
         store,
@@ -41,7 +43,7 @@ pub(crate) fn server(places: &Places, choices: Choices<'_>) -> Result<Server, Cl
         clock: Arc::new(SystemClock),
         ids,
         base: places.cwd.clone(),
-        info: info(),
+        info: info(&settings),
     };
     Ok(Server::new(parts, rpc))
 }
@@ -72,10 +74,10 @@ fn detector() -> HttpDetector {
 }
 
 /// How this program names itself.
-fn info() -> ServerInfo {
+fn info(settings: &Settings) -> ServerInfo {
     ServerInfo {
         title: Some("Milk".to_owned()),
-        prompt: PromptFeatures { image: true, audio: false, embedded_context: true },
+        prompt: PromptFeatures { image: true, audio: settings.hears(), embedded_context: true },
         ..ServerInfo::new("milk", env!("CARGO_PKG_VERSION"))
     }
 }
@@ -90,9 +92,8 @@ fn store(places: &Places) -> (Arc<dyn SessionStore>, Option<String>) {
     }
 }
 
-fn transport(places: &Places, tap: Option<&Path>) -> Result<Config, CliError> {
-    let malformed = places.loader().load(&places.cwd).map(|loaded| loaded.settings.acp.malformed);
-    let policy = match malformed.unwrap_or_default() {
+fn transport(settings: &Settings, tap: Option<&Path>) -> Result<Config, CliError> {
+    let policy = match settings.acp.malformed {
         Malformed::Silent => MalformedPolicy::Silent,
         Malformed::Reply => MalformedPolicy::Reply,
     };

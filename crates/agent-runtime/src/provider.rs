@@ -23,6 +23,11 @@ pub trait Provider: Send + Sync + 'static {
     /// See [`ProviderError`]; nothing was produced then.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError>;
 
+    /// Whether the model is given sounds of this type, and not only told of them.
+    fn hears(&self, _mime_type: &str) -> bool {
+        false
+    }
+
     /// What the user should be told once: how this provider had to adapt to its server. Taken, not copied.
     fn take_notices(&self) -> Vec<String> {
         Vec::new()

@@ -31,6 +31,20 @@ fn the_version_told_is_the_programs_and_output_is_protocol_alone() {
 }
 
 #[test]
+fn sounds_are_advertised_where_a_configured_agent_takes_them() {
+    for hears in [false, true] {
+        let agent = json!({"name": "a", "url": "http://127.0.0.1:9", "capabilities": {"audio": hears}});
+        let home = Home::with_config(&json!({"agents": [agent]}));
+        let told = home.feed(&["serve", "--acp"], &hello(1)).expect(0).lines();
+        let prompts = &told[0]["result"]["agentCapabilities"]["promptCapabilities"];
+        assert_eq!(*prompts, json!({"image": true, "audio": hears, "embeddedContext": true}));
+        let told = home.feed(&["serve", "--acp"], &hello(2)).expect(0).lines();
+        let prompts = &told[0]["result"]["capabilities"]["session"]["prompt"];
+        assert_eq!(prompts["audio"].is_object(), hears, "{}", told[0]);
+    }
+}
+
+#[test]
 fn a_greeting_alone_prepares_the_store_and_makes_nothing_else() {
     let home = Home::new();
     home.feed(&["serve", "--acp"], &hello(2)).expect(0);

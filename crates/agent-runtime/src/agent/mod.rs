@@ -175,7 +175,9 @@ impl fmt::Debug for Agent {
 impl TurnDriver for Agent {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
         let span = tracing::info_span!("turn", id = %input.turn, agent = %self.prompt.name);
-        if let Some(title) = attach::untold(&self.prompt.name, &input.prompt) {
+        if let Some(title) =
+            attach::untold(&self.prompt.name, &input.prompt, |mime_type| self.provider.hears(mime_type))
+        {
             io.emit(reply::notice(Severity::Warning, title, &*self.ids)).await?;
         }
         turn::Turn::new(self, input, io).run().instrument(span).await

@@ -16,6 +16,9 @@ const MAX_BINARY: usize = 20 * 1024 * 1024;
 /// The most pixels of one image (Docker Agent).
 const MAX_PIXELS: usize = 16_000_000;
 
+/// The longest media type of a sound, in bytes (Docker Agent).
+const MAX_SOUND_TYPE: usize = 256;
+
 /// Puts a few words in the place of whatever is broken or too large, and text in the place of text that came as bytes.
 /// Returns what was replaced and why, one sentence part each.
 pub fn check(content: &mut [Content]) -> Vec<String> {
@@ -47,8 +50,11 @@ fn check_one(piece: &mut Content) -> Result<(), (String, String)> {
             }
             Err(why) => Err((named("an image", mime_type), why)),
         },
-        Content::Audio { data, mime_type } => match decoded(data) {
-            Ok(_) => Ok(()),
+        Content::Audio { data, mime_type } => match sound(data, mime_type) {
+            Ok(found) => {
+                *mime_type = found;
+                Ok(())
+            }
             Err(why) => Err((named("a sound", mime_type), why)),
         },
         Content::Resource(resource) => {
@@ -92,6 +98,18 @@ fn image(data: &str) -> Result<&'static str, String> {
         return Err(format!("has {}x{} pixels, more than {MAX_PIXELS} in all", size.width, size.height));
     }
     Ok(mime_type)
+}
+
+/// The media type of a sound, in lower case but for its parameters.
+fn sound(data: &str, mime_type: &str) -> Result<String, String> {
+    let (essence, parameters) = mime_type.split_at(mime_type.find(';').unwrap_or(mime_type.len()));
+    let essence = essence.trim().to_ascii_lowercase();
+    let is_sound = essence.strip_prefix("audio/").is_some_and(|kind| !kind.is_empty() && kind != "*");
+    if !is_sound || mime_type.len() > MAX_SOUND_TYPE {
+        return Err("has no type of a sound".to_owned());
+    }
+    decoded(data)?;
+    Ok(format!("{essence}{parameters}"))
 }
 
 fn text_of(data: &str) -> Result<String, String> {

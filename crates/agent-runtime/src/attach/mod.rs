@@ -55,23 +55,27 @@ pub async fn attach(input: &mut TurnInput, io: &TurnIo) -> Result<Vec<String>, I
     Ok(lost)
 }
 
-/// What of `prompt` an agent that takes text and images is told of in words only; for the user.
+/// What of `prompt` an agent that takes text and images is told of in words only, for the user; it `hears` sounds of some
+/// types at most.
 #[must_use]
-pub fn untold(agent: &str, prompt: &[Content]) -> Option<String> {
-    let untold = withheld(prompt, true)?;
-    Some(format!("{agent} takes text and images only; it was told of, but not given: {untold}"))
+pub fn untold(agent: &str, prompt: &[Content], hears: impl Fn(&str) -> bool) -> Option<String> {
+    let untold = withheld(prompt, true, &hears)?;
+    let sounds = if hears("audio/wav") { ", images, WAV and MP3" } else { " and images" };
+    Some(format!("{agent} takes text{sounds} only; it was told of, but not given: {untold}"))
 }
 
 /// The same for an agent that takes text alone.
 #[must_use]
 pub fn unseen(agent: &str, prompt: &[Content]) -> Option<String> {
-    let unseen = withheld(prompt, false)?;
+    let unseen = withheld(prompt, false, &|_| false)?;
     Some(format!("{agent} takes text only; it was told of, but not given: {unseen}"))
 }
 
-fn withheld(prompt: &[Content], takes_images: bool) -> Option<String> {
+fn withheld(prompt: &[Content], takes_images: bool, hears: &dyn Fn(&str) -> bool) -> Option<String> {
     let withheld = prompt.iter().filter_map(|piece| match piece {
-        Content::Audio { mime_type, .. } => Some(format!("a sound ({})", shown(mime_type))),
+        Content::Audio { mime_type, .. } => {
+            (!hears(mime_type)).then(|| format!("a sound ({})", shown(mime_type)))
+        }
         Content::Image { mime_type, .. } => {
             (!takes_images).then(|| format!("an image ({})", shown(mime_type)))
         }

@@ -19,6 +19,10 @@ fn image(data: String) -> Content {
     Content::Image { data, mime_type: "image/x".to_owned(), uri: None }
 }
 
+fn sound(mime_type: &str, data: &str) -> Content {
+    Content::Audio { data: data.to_owned(), mime_type: mime_type.to_owned() }
+}
+
 fn blob(mime_type: &str, bytes: &[u8]) -> Content {
     let body = ResourceBody::Blob(STANDARD.encode(bytes));
     Content::Resource(EmbeddedResource {
@@ -54,6 +58,11 @@ fn pieces_that_no_agent_can_take_are_replaced_by_words_of_bounded_length() {
             Some("file:///a (text/plain; charset=latin1), which is no text in UTF-8"),
         ),
         (blob("application/vnd.x+JSON", b"{}"), None),
+        (sound("audio/WAV; rate=8000", "AAAA"), None),
+        (sound("audio/*", "AAAA"), Some("a sound (audio/*), which has no type of a sound")),
+        (sound("video/mp4", "AAAA"), Some("a sound (video/mp4), which has no type of a sound")),
+        (sound("audio/wav", "A"), Some("a sound (audio/wav), which is no base64")),
+        (sound("audio/wav", ""), Some("a sound (audio/wav), which is empty")),
     ];
     for (piece, expected) in table {
         let mut content = [piece.clone()];

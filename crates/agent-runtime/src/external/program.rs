@@ -19,7 +19,7 @@ use crate::agent::reply::notice;
 use crate::driver::{TurnError, TurnInput};
 use crate::gate::{self, Denial, Ruling, Verdict};
 use crate::handover::Handover;
-use crate::providers::content::{Part, parts_of};
+use crate::providers::content::{Media, Part, parts_of};
 use crate::rules::Subject;
 use crate::tools::support::blocking;
 use crate::tools::{Approval, ApprovalAsk, Workspace};
@@ -111,11 +111,11 @@ impl ProgramConfig {
 /// The words of a prompt; what is no text is named.
 pub(super) fn text_of_prompt(prompt: &[Content]) -> String {
     let mut text = String::new();
-    for part in parts_of(prompt, false) {
+    for part in parts_of(prompt, Media { images: false, sounds: false }) {
         match part {
             Part::Text(part) => text.push_str(&part),
             // None are asked for.
-            Part::Image { .. } => {}
+            Part::Image { .. } | Part::Sound { .. } => {}
         }
     }
     text

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::Part;
 use super::history::Said;
-use super::learn::{IMAGES, TOOLS};
+use super::learn::{IMAGES, SOUNDS, TOOLS};
 use crate::provider::{Effort, ToolSchema};
 
 /// The names of the optional parts.
@@ -73,14 +73,18 @@ impl<'a> Options<'a> {
 
     /// The names of the optional parts that a request has; `own` are those of its API.
     pub(super) fn names(self, tools: &[ToolSchema], said: &[Said<'_>], own: &[&str]) -> Vec<String> {
-        let has_image = |said: &Said<'_>| match said {
-            Said::User(parts) => parts.iter().any(Part::is_image),
-            Said::Model { .. } | Said::Result { .. } => false,
+        let told = || {
+            said.iter().flat_map(|said| match said {
+                Said::User(parts) => parts.as_slice(),
+                Said::Model { .. } | Said::Result { .. } => &[],
+            })
         };
         let Extras { temperature, top_p, .. } = self.extras;
         let parts = [
             (TOOLS, !tools.is_empty()),
-            (IMAGES, said.iter().any(has_image)),
+            // First, for who refuses a sound says that images are supported.
+            (SOUNDS, told().any(Part::is_sound)),
+            (IMAGES, told().any(Part::is_image)),
             (TEMPERATURE, temperature.is_some() && self.keeps(TEMPERATURE)),
             (TOP_P, top_p.is_some() && self.keeps(TOP_P)),
         ];

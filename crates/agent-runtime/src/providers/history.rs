@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::arguments::{is_object, settle};
-use super::content::{Part, parts_of};
+use super::content::{Media, Part, parts_of};
 use crate::provider::{ModelCall, ModelMessage};
 
 /// What a call is answered with in a history that lost its result.
@@ -21,8 +21,16 @@ const GO_ON: &str = "Continue.";
 pub(super) struct Abilities {
     /// Images; otherwise they are told in words.
     pub(super) images: bool,
+    /// Sounds, likewise.
+    pub(super) sounds: bool,
     /// Calls and their results; otherwise they are told in words.
     pub(super) tools: bool,
+}
+
+impl Abilities {
+    fn media(self) -> Media {
+        Media { images: self.images, sounds: self.sounds }
+    }
 }
 
 /// One step of the conversation.
@@ -65,7 +73,7 @@ impl<'a> History<'a> {
         let mut rest = messages.iter().peekable();
         while let Some(message) = rest.next() {
             match message {
-                ModelMessage::User(content) => self.add_user(parts_of(content, self.can.images)),
+                ModelMessage::User(content) => self.add_user(parts_of(content, self.can.media())),
                 ModelMessage::Assistant { text, calls, kept, reasoning } => {
                     let mut results = VecDeque::new();
                     while let Some(ModelMessage::ToolResult { call_id, output, .. }) = rest.peek() {

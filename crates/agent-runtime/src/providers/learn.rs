@@ -4,6 +4,7 @@
 /// Names of the optional parts that every API has.
 pub(super) const TOOLS: &str = "tools";
 pub(super) const IMAGES: &str = "images";
+pub(super) const SOUNDS: &str = "sounds";
 
 /// A part that is refused by what it asks for, not by its name.
 pub(super) const INCLUDE: &str = "include";
@@ -37,12 +38,13 @@ pub(super) fn refused<'s, S: AsRef<str>>(status: u16, message: &str, sent: &'s [
         IMAGES => {
             ["image", "images", "vision", "multimodal", "image_url"].iter().any(|w| has_word(&message, w))
         }
+        SOUNDS => ["audio", "sound", "sounds", "input_audio"].iter().any(|w| has_word(&message, w)),
         INCLUDE if message.contains("encrypted content") => true,
         // A part that is refused for its value carries it.
         _ => status != 500 && has_word(&message, part.split('=').next().unwrap_or(part)),
     };
     // A refusal that names several is about the most particular one; tools come last.
-    let by_name = |part: &&str| !matches!(*part, TOOLS | IMAGES);
+    let by_name = |part: &&str| !matches!(*part, TOOLS | IMAGES | SOUNDS);
     let sent = || sent.iter().map(AsRef::as_ref);
     sent().filter(by_name).chain(sent().filter(|part| !by_name(part))).find(|part| named(part))
 }
@@ -105,7 +107,7 @@ mod tests {
 
     #[test]
     fn refusals_name_the_part() {
-        let sent = ["tools", "images", "include", "stream_options", "temperature", "seed"];
+        let sent = ["tools", "sounds", "images", "include", "stream_options", "temperature", "seed"];
         let table = [
             (400, "registry.ollama.ai/library/x does not support tools", Some("tools")),
             (
@@ -124,6 +126,12 @@ mod tests {
             ),
             (422, "body.stream_options: Extra inputs are not permitted", Some("stream_options")),
             (400, "Unrecognized request argument supplied: seed", Some("seed")),
+            (
+                400,
+                "Invalid value: 'input_audio'. Supported values are: 'text' and 'image_url'.",
+                Some("sounds"),
+            ),
+            (500, "audio input is not supported - hint: you may need to provide the mmproj", Some("sounds")),
             (400, "Encrypted content is not supported with this model.", Some("include")),
             (400, "model not found", None),
             (400, "This model's maximum context length is 4096 tokens", None),

@@ -306,9 +306,9 @@ impl Link {
         if is_success { serde_json::from_slice(&body).ok() } else { None }
     }
 
-    /// Whether the server has refused requests with tools.
-    pub(super) fn refuses_tools(&self) -> bool {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(learn::TOOLS)
+    /// Whether the server has refused this optional part.
+    pub(super) fn refuses(&self, part: &str) -> bool {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(part)
     }
 
     async fn attempt<Q: Question>(

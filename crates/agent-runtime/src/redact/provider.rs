@@ -101,6 +101,10 @@ impl Provider for Redacting {
         self.inner.stream(request).await
     }
 
+    fn hears(&self, mime_type: &str) -> bool {
+        self.inner.hears(mime_type)
+    }
+
     fn take_notices(&self) -> Vec<String> {
         self.inner.take_notices()
     }

@@ -110,6 +110,8 @@ pub struct AgentSettings {
     pub add_dirs: Vec<String>,
     /// Its own settings.
     pub settings: Map<String, Value>,
+    /// What its model can do beside what all can.
+    pub capabilities: Capabilities,
     /// What is added to every request to its model.
     #[serde(flatten)]
     pub request: RequestSettings,
@@ -120,6 +122,14 @@ pub struct AgentSettings {
     pub tools: Vec<PeerSettings>,
     /// Its own limits.
     pub limits: Limits,
+}
+
+/// What a model can do beside what all can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct Capabilities {
+    /// It takes sounds.
+    pub audio: bool,
 }
 
 /// An agent that others may ask as a tool.
@@ -166,6 +176,16 @@ impl AgentSettings {
             ApiFormat::ChatCompletions | ApiFormat::Converse => self.request.thinking_budget.is_some(),
         };
         self.kind().is_http() && by_api
+    }
+
+    /// Whether prompts with sounds reach it: its model takes them, and so does its API. An agent that speaks ACP says for
+    /// itself what it takes.
+    #[must_use]
+    pub fn hears(&self) -> bool {
+        let kind = self.kind();
+        let has_form =
+            kind == ProviderKind::Acp || (kind.is_http() && self.api() == ApiFormat::ChatCompletions);
+        self.capabilities.audio && has_form
     }
 
     /// How the agent is talked to.

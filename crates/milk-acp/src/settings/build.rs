@@ -139,6 +139,7 @@ pub fn chat_config(endpoint: &EndpointSpec, clients: &HttpClients) -> OpenAiChat
         context_window: endpoint.context_window,
         max_tokens: endpoint.request.limit(),
         thinking: endpoint.request.thinking_budget,
+        hears: endpoint.hears,
         sampling: endpoint.request.sampling(),
         extra: endpoint.request.extra.clone(),
         clients: clients.clone(),

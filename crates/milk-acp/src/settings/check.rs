@@ -58,6 +58,7 @@ const AGENT: &[Key] = &[
     ("thinking_budget", Kind::Thinking),
     ("prompt_caching", Kind::Bool),
     ("extra", Kind::Object(&[])),
+    ("capabilities", Kind::Object(CAPABILITIES)),
     ("system_prompt_tier", Kind::Word(&["", "minimal", "standard", "full"])),
     ("prompt", Kind::Text),
     ("prompt_file", Kind::Text),
@@ -82,6 +83,8 @@ const AGENT: &[Key] = &[
     ("client_files", Kind::Bool),
     ("client_terminals", Kind::Bool),
 ];
+
+const CAPABILITIES: &[Key] = &[("audio", Kind::Bool)];
 
 const PEER: &[Key] = &[("agent", Kind::Text), ("description", Kind::Text), ("enabled", Kind::Bool)];
 

@@ -100,6 +100,8 @@ pub struct EndpointSpec {
     pub tls_ca_cert: Option<PathBuf>,
     /// Tokens the model can hold, where known.
     pub context_window: Option<u64>,
+    /// The model takes sounds.
+    pub hears: bool,
     /// What is added to every request.
     pub request: RequestSettings,
     /// The shell command that starts the server; empty where it is started otherwise.
@@ -244,6 +246,7 @@ fn specify_endpoint(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Endpoin
         tls_skip_verify: agent.tls_skip_verify,
         tls_ca_cert: (!agent.tls_ca_cert.is_empty()).then(|| PathBuf::from(&agent.tls_ca_cert)),
         context_window: u64::try_from(agent.context_window_tokens).ok().filter(|tokens| *tokens > 0),
+        hears: agent.hears(),
         request: agent.request.clone(),
         run_cmd: agent.run_cmd.trim().to_owned(),
         ..plain(&agent.name, &url, agent.model.trim(), credential)
@@ -311,6 +314,7 @@ fn plain(name: &str, url: &str, model: &str, credential: Credential) -> Endpoint
         tls_skip_verify: false,
         tls_ca_cert: None,
         context_window: None,
+        hears: false,
         request: RequestSettings::default(),
         run_cmd: String::new(),
     }

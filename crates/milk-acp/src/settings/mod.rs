@@ -33,7 +33,9 @@ mod view;
 mod warning;
 
 pub use crate::colleague::ColleagueConfig;
-pub use agent::{AgentSettings, ApiFormat, Limits, PeerSettings, PromptTier, ProviderKind, Secret};
+pub use agent::{
+    AgentSettings, ApiFormat, Capabilities, Limits, PeerSettings, PromptTier, ProviderKind, Secret,
+};
 pub use aws::{AwsKeysSpec, AwsSpec};
 pub use build::{build_provider, chat_config};
 pub use choose::{

@@ -23,6 +23,12 @@ pub(super) fn validate(settings: &Settings) -> Vec<Warning> {
             found.push(remark(&key("name"), format!("repeats `{label}`; only the first one can be chosen")));
         }
         validate_endpoint(agent, &key, &mut found);
+        if agent.capabilities.audio && !agent.hears() {
+            found.push(remark(
+                &key("capabilities.audio"),
+                "is not used: this API has no form for sounds".into(),
+            ));
+        }
         validate_peers(settings, &key("tools"), &agent.tools, &mut found);
         if !agent.prompt.is_empty() && !agent.prompt_file.is_empty() {
             found.push(remark(&key("prompt"), "is not used, since `prompt_file` is given too".into()));
@@ -86,7 +92,8 @@ mod tests {
                 {"url": "http://h", "provider": "bearer", "headers": {"Api-Key": "k"}},
                 {"name": "c", "provider": "claude-cli", "tools": [{"agent": "d"}, {}]},
                 {"name": "d", "provider": "bedrock"},
-                {"name": "e", "provider": "anthropic"},
+                {"name": "e", "provider": "anthropic", "capabilities": {"audio": true}},
+                {"name": "f", "url": "http://h", "capabilities": {"audio": true}},
             ],
         });
         let Value::Object(root) = document else { unreachable!() };
@@ -103,6 +110,7 @@ mod tests {
                 "`agents[1].api_key` is missing; give `api_key` or `token_cmd`",
                 "`agents[2].name` is missing; give the agent a name",
                 "`agents[3].tools[1].agent` is missing; name the agent",
+                "`agents[5].capabilities.audio` is not used: this API has no form for sounds",
             ]
         );
     }

@@ -238,6 +238,12 @@ impl Settings {
         })
     }
 
+    /// Whether one of the configured agents takes sounds.
+    #[must_use]
+    pub fn hears(&self) -> bool {
+        self.agents.iter().any(AgentSettings::hears)
+    }
+
     /// Whether reasoning is shown to an ACP client.
     #[must_use]
     pub fn shows_reasoning(&self) -> bool {

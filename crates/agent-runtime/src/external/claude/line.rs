@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 use session_model::{Content, TokenUsage};
 
-use crate::providers::content::{Part, parts_of};
+use crate::providers::content::{Media, Part, UNHEARD, parts_of};
 
 /// What one line says.
 #[derive(Debug, Clone, PartialEq)]
@@ -292,8 +292,9 @@ pub(super) fn refuse(request: &str, error: &str) -> String {
 
 /// The user's message. What the program has no place for is said in words.
 pub(super) fn prompt(content: &[Content]) -> String {
+    let sent = Media { images: true, sounds: false };
     let blocks: Vec<Value> =
-        parts_of(content, true).iter().filter(|part| !part.is_blank()).map(block).collect();
+        parts_of(content, sent).iter().filter(|part| !part.is_blank()).map(block).collect();
     let message = json!({"role": "user", "content": blocks});
     json!({"type": "user", "message": message, "parent_tool_use_id": null, "session_id": ""}).to_string()
 }
@@ -301,6 +302,7 @@ pub(super) fn prompt(content: &[Content]) -> String {
 fn block(part: &Part<'_>) -> Value {
     match part {
         Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Sound { .. } => json!({"type": "text", "text": UNHEARD}),
         Part::Image { mime_type, data } => {
             let source = json!({"type": "base64", "media_type": mime_type, "data": data});
             json!({"type": "image", "source": source})

@@ -163,7 +163,7 @@ impl TurnDriver for ClaudeCli {
     async fn drive(&self, input: TurnInput, io: TurnIo) -> Result<TurnEnd, TurnError> {
         let span = tracing::info_span!("turn", id = %input.turn, agent = %self.config.name);
         let waits = Waits::new(io, self.config.turn_limit);
-        if let Some(title) = attach::untold(&self.config.name, &input.prompt) {
+        if let Some(title) = attach::untold(&self.config.name, &input.prompt, |_| false) {
             waits.emit(notice(Severity::Warning, title, &*self.ids)).await?;
         }
         self.turn(&input, &waits).instrument(span).await

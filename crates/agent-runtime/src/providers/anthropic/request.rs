@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::provider::{Effort, ModelRequest, Thinking, ToolSchema};
-use crate::providers::content::Part;
+use crate::providers::content::{Part, UNHEARD};
 use crate::providers::extras::{Options, TEMPERATURE, TOP_P, parameters, part_of};
 use crate::providers::history::{self, Abilities, Said};
 use crate::providers::learn::IMAGES;
@@ -57,7 +57,8 @@ impl<'a> Body<'a> {
     pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: Own) -> Self {
         let tools = options.tools(&request.tools);
         // Calls may only be told to a server that is told of tools.
-        let can = Abilities { images: !options.without.contains(IMAGES), tools: !tools.is_empty() };
+        let can =
+            Abilities { images: !options.without.contains(IMAGES), sounds: false, tools: !tools.is_empty() };
         let said = history::in_order(&request.messages, can);
         Self { options, own, system: &request.system, said, tools }
     }
@@ -242,6 +243,7 @@ fn user_blocks(parts: &[Part<'_>]) -> Vec<Value> {
     for part in parts {
         match part {
             Part::Text(piece) => text.push_str(piece),
+            Part::Sound { .. } => text.push_str(UNHEARD),
             Part::Image { mime_type, data } => {
                 blocks.extend(text_block(&std::mem::take(&mut text)));
                 let source = json!({"type": "base64", "media_type": mime_type, "data": data});

@@ -34,10 +34,11 @@ pub use self::stream::ChatStream;
 use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo, Thinking};
 use crate::providers::arguments::CallIds;
 use crate::providers::auth::Auth;
+use crate::providers::content::SoundFormat;
 pub use crate::providers::error::Failure;
 use crate::providers::extras::{Extras, Options, Sampling};
 use crate::providers::http::{CONNECT_TIMEOUT, HttpClients, TlsOptions};
-use crate::providers::learn;
+use crate::providers::learn::{self, SOUNDS};
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 pub use crate::providers::link::{IDLE_TIMEOUT, RETRIES};
 use crate::providers::reader::Reader;
@@ -70,6 +71,8 @@ pub struct OpenAiChatConfig {
     pub max_tokens: Option<u64>,
     /// How much the model thinks where a request does not say; the server's default when there is none.
     pub thinking: Option<Thinking>,
+    /// Whether the model takes sounds.
+    pub hears: bool,
     /// Further members of the request's body.
     pub extra: Map<String, Value>,
     /// Whether tool calls written into the text are taken for calls.
@@ -100,6 +103,7 @@ impl OpenAiChatConfig {
             sampling: Sampling::default(),
             max_tokens: None,
             thinking: None,
+            hears: false,
             extra: Map::new(),
             text_tool_calls: true,
             connect_timeout: CONNECT_TIMEOUT,
@@ -123,6 +127,7 @@ struct Inner {
     text_tool_calls: bool,
     max_tokens: Option<u64>,
     thinking: Option<Thinking>,
+    hears: bool,
     /// The server wants the model's reasoning back, as it has said.
     wants_reasoning: AtomicBool,
     /// The server knows the limit of an answer by its newer name, as it has said.
@@ -134,7 +139,7 @@ impl OpenAiChat {
     #[must_use]
     pub fn new(config: OpenAiChatConfig) -> Self {
         let extras = Extras::new(config.model.as_deref(), config.sampling, &config.extra);
-        let OpenAiChatConfig { context_window, text_tool_calls, max_tokens, thinking, .. } = config;
+        let OpenAiChatConfig { context_window, text_tool_calls, max_tokens, thinking, hears, .. } = config;
         let link = Link::new(config.into_server(), &API);
         Self(Arc::new(Inner {
             link,
@@ -144,6 +149,7 @@ impl OpenAiChat {
             text_tool_calls,
             max_tokens,
             thinking,
+            hears,
             wants_reasoning: AtomicBool::default(),
             counts_completion: AtomicBool::default(),
         }))
@@ -187,6 +193,7 @@ impl Question for Ask<'_> {
             counts_completion: counts_completion.load(Ordering::Relaxed),
             effort: self.request.effort.or(thinking.map(Thinking::effort)),
             with_reasoning: wants_reasoning.load(Ordering::Relaxed),
+            hears: self.inner.hears,
         };
         let body = request::Body::new(self.request, options, own);
         Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
@@ -242,6 +249,10 @@ impl Provider for OpenAiChat {
             model: self.0.extras.model.clone().unwrap_or_default(),
             context_window: self.0.context_window,
         }
+    }
+
+    fn hears(&self, mime_type: &str) -> bool {
+        self.0.hears && !self.0.link.refuses(SOUNDS) && SoundFormat::of(mime_type).is_some()
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError> {

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::{OpenAiChat, OpenAiChatConfig};
 use crate::provider::{ModelDelta, ModelMessage, ModelRequest, Provider, ProviderError, ToolSchema};
 use crate::providers::detect;
+use crate::providers::learn::TOOLS;
 
 /// The tool that the model is asked to call.
 const TOOL: &str = "report_ready";
@@ -78,7 +79,7 @@ pub async fn probe(mut config: OpenAiChatConfig, limit: Duration) -> ProbeReport
         }
     }
     report.calls_tools = match bounded(limit, ask(&provider, &tool_request(), vec![tool()])).await {
-        Ok(answer) => calls_tools(&answer, provider.0.link.refuses_tools()),
+        Ok(answer) => calls_tools(&answer, provider.0.link.refuses(TOOLS)),
         Err(miss) => Check::Failed(missed(&miss, limit)),
     };
     report

@@ -82,6 +82,68 @@ async fn a_request_is_worded_as_servers_take_it() {
 }
 
 #[tokio::test]
+async fn sounds_are_sent_to_a_model_that_hears_until_its_server_refuses_them() {
+    let mock = MockOpenAi::start().await.unwrap();
+    mock.script([
+        Reply::say(&["one"]),
+        Reply::error(400, &json!({"error": {"message": "input_audio is not supported by this model"}})),
+        Reply::say(&["two"]),
+        Reply::say(&["three"]),
+    ]);
+    let sound = |kind: &str| Content::Audio { data: "AAAA".to_owned(), mime_type: kind.to_owned() };
+    let content =
+        vec![Content::text("hear"), sound("audio/x-wav; rate=8000"), sound("AUDIO/MPEG"), sound("audio/ogg")];
+    let request = ModelRequest { messages: vec![ModelMessage::User(content)], ..ModelRequest::default() };
+    let hears = with(&mock, |config| config.hears = true);
+    assert!(hears.hears("audio/mpeg") && !hears.hears("audio/ogg"));
+    all(&hears, request.clone()).await.unwrap();
+    all(&hears, request.clone()).await.unwrap();
+    assert_eq!(hears.take_notices(), ["local: the server does not support `sounds`; going on without it"]);
+    assert!(!hears.hears("audio/mpeg"));
+    all(&provider(&mock), request).await.unwrap();
+    let sent = mock.chats();
+    assert_json_snapshot!(sent[0].body["messages"][0]["content"], @r#"
+    [
+      {
+        "type": "text",
+        "text": "hear"
+      },
+      {
+        "type": "text",
+        "text": "\n[a sound of type audio/x-wav; rate=8000, no transcript, follows]\n"
+      },
+      {
+        "type": "input_audio",
+        "input_audio": {
+          "data": "AAAA",
+          "format": "wav"
+        }
+      },
+      {
+        "type": "text",
+        "text": "\n[a sound of type AUDIO/MPEG, no transcript, follows]\n"
+      },
+      {
+        "type": "input_audio",
+        "input_audio": {
+          "data": "AAAA",
+          "format": "mp3"
+        }
+      },
+      {
+        "type": "text",
+        "text": "\n[a sound of type audio/ogg, which this model cannot hear]\n"
+      }
+    ]
+    "#);
+    let told = "hear\n[a sound of type audio/x-wav; rate=8000, which this model cannot hear]\n\n[a sound of type AUDIO/MPEG, \
+                which this model cannot hear]\n\n[a sound of type audio/ogg, which this model cannot hear]\n";
+    for asked in &sent[2..] {
+        assert_eq!(asked.body["messages"][0]["content"], told);
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_set_is_not_sent() {
     let mock = MockOpenAi::start().await.unwrap();
     mock.reply(Reply::say(&["ok"]));

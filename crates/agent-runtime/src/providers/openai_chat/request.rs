@@ -12,7 +12,7 @@ use crate::provider::{Effort, ModelRequest, ToolSchema};
 use crate::providers::content::{Part, plain};
 use crate::providers::extras::{Function, Options, part_of};
 use crate::providers::history::{self, Abilities, Call, Said};
-use crate::providers::learn::{IMAGES, TOOLS};
+use crate::providers::learn::{IMAGES, SOUNDS, TOOLS};
 
 /// The members that no configuration may replace.
 pub(super) const OURS: &[&str] = &["model", "messages", "tools", "stream"];
@@ -35,6 +35,8 @@ pub(super) struct Own {
     pub(super) effort: Option<Effort>,
     /// The server wants the model's reasoning back.
     pub(super) with_reasoning: bool,
+    /// The model takes sounds.
+    pub(super) hears: bool,
 }
 
 /// The member in which some servers give the model's reasoning, and want it back.
@@ -60,8 +62,11 @@ pub(super) struct Body<'a> {
 impl<'a> Body<'a> {
     /// Puts a request into the server's words.
     pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: Own) -> Self {
-        let can =
-            Abilities { images: !options.without.contains(IMAGES), tools: !options.without.contains(TOOLS) };
+        let can = Abilities {
+            images: !options.without.contains(IMAGES),
+            sounds: own.hears && !options.without.contains(SOUNDS),
+            tools: !options.without.contains(TOOLS),
+        };
         let said = history::in_order(&request.messages, can);
         let tools = options.tools(&request.tools);
         let effort = own.effort.map(|effort| part_of(EFFORT, effort));
@@ -192,6 +197,9 @@ fn part(part: &Part<'_>) -> Value {
         Part::Text(text) => json!({"type": "text", "text": text}),
         Part::Image { mime_type, data } => {
             json!({"type": "image_url", "image_url": {"url": format!("data:{mime_type};base64,{data}")}})
+        }
+        Part::Sound { format, data } => {
+            json!({"type": "input_audio", "input_audio": {"data": data, "format": format.id()}})
         }
     }
 }

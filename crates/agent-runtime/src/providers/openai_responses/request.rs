@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::provider::{Effort, ModelRequest, ToolSchema};
-use crate::providers::content::{Part, plain};
+use crate::providers::content::{Part, UNHEARD, plain};
 use crate::providers::extras::{Function, Options, part_of};
 use crate::providers::history::{self, Abilities, Said};
 use crate::providers::learn::{IMAGES, INCLUDE, TOOLS};
@@ -41,8 +41,11 @@ pub(super) struct Body<'a> {
 impl<'a> Body<'a> {
     /// Puts a request into the server's words.
     pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: Own) -> Self {
-        let can =
-            Abilities { images: !options.without.contains(IMAGES), tools: !options.without.contains(TOOLS) };
+        let can = Abilities {
+            images: !options.without.contains(IMAGES),
+            sounds: false,
+            tools: !options.without.contains(TOOLS),
+        };
         let said = history::in_order(&request.messages, can);
         let effort = own.effort.map(|effort| part_of(REASONING, effort));
         let effort = effort.filter(|part| options.keeps(REASONING) && options.keeps(part));
@@ -170,6 +173,7 @@ fn user_content<S: Serializer>(parts: &&[Part<'_>], serializer: S) -> Result<S::
 fn part(part: &Part<'_>) -> Value {
     match part {
         Part::Text(text) => json!({"type": "input_text", "text": text}),
+        Part::Sound { .. } => json!({"type": "input_text", "text": UNHEARD}),
         Part::Image { mime_type, data } => {
             json!({"type": "input_image", "image_url": format!("data:{mime_type};base64,{data}")})
         }

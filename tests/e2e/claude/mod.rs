@@ -9,8 +9,8 @@ mod turns;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent_runtime::external::Conversations;
 use agent_runtime::external::claude::{ClaudeCli, ClaudeConfig};
+use agent_runtime::external::{Conversations, Variables};
 use milk_tests::client::Client;
 use milk_tests::rig::Rig;
 use milk_tests::schema::Version;
@@ -72,7 +72,7 @@ impl Scene {
 fn config(folder: &tempfile::TempDir) -> ClaudeConfig {
     ClaudeConfig {
         bin: env!("CARGO_BIN_EXE_mock_claude").to_owned(),
-        env: vec![("MOCK_CLAUDE".to_owned(), folder.path().display().to_string())],
+        env: Variables(vec![("MOCK_CLAUDE".to_owned(), folder.path().display().to_string())]),
         ..ClaudeConfig::new("claude")
     }
 }

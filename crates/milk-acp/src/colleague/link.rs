@@ -74,7 +74,7 @@ impl Link {
     pub(super) async fn open(config: &ColleagueConfig, opening: Opening<'_>) -> Result<Self, TurnError> {
         let offered = opening.offered;
         let mut command = process::command(&config.bin, opening.cwd);
-        command.args(&config.args).envs(config.env.iter().map(|(name, value)| (name, value)));
+        command.args(&config.args).envs(config.env.iter());
         let (child, stdout, stdin) = Piped::spawn(command).map_err(|error| unstartable(config, &error))?;
         let inbox = Inbox::default();
         let (peer, connection) =

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_runtime::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
-use agent_runtime::external::past;
+use agent_runtime::external::{Variables, past};
 use agent_runtime::handover::Handover;
 use agent_runtime::io::TurnIo;
 use async_trait::async_trait;
@@ -42,7 +42,7 @@ pub struct ColleagueConfig {
     /// Its arguments.
     pub args: Vec<String>,
     /// Further variables.
-    pub env: Vec<(String, String)>,
+    pub env: Variables,
     /// What the user wants it to be told at all times.
     pub instructions: Option<String>,
     /// Bytes of earlier conversation it is told at most.

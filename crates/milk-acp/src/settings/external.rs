@@ -36,7 +36,7 @@ pub(super) fn claude(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Claude
         add_dirs: agent.add_dirs.iter().map(|folder| home(folder, lookup)).collect(),
         settings: agent.settings.clone(),
         extra_args: agent.extra_args.clone(),
-        env: variables(agent, lookup)?,
+        env: Variables(variables(agent, lookup)?),
         ..ClaudeConfig::new(agent.name.trim())
     })
 }
@@ -52,7 +52,7 @@ pub(super) fn acp(agent: &AgentSettings, lookup: Lookup<'_>) -> Result<Colleague
         name: agent.name.trim().to_owned(),
         bin,
         args: agent.args.iter().chain(&agent.extra_args).cloned().collect(),
-        env: variables(agent, lookup)?,
+        env: Variables(variables(agent, lookup)?),
         instructions: None,
         past_bytes: ALL_BYTES,
         turn_limit: Duration::ZERO,

@@ -47,7 +47,7 @@ pub(super) fn command(config: &ProgramConfig, run: Run<'_>) -> Command {
     command.envs(QUIET);
     command.env("AIDER_CHAT_HISTORY_FILE", run.scratch.join("chat.md"));
     command.env("AIDER_INPUT_HISTORY_FILE", run.scratch.join("input"));
-    command.envs(config.env.0.iter().map(|(name, value)| (name, value)));
+    command.envs(config.env.iter());
     command.args(arguments(config, run));
     command
 }

@@ -54,7 +54,7 @@ pub(super) fn command(config: &ClaudeConfig, start: &Start, places: Places<'_>) 
     for name in NESTING {
         command.env_remove(name);
     }
-    command.envs(config.env.iter().map(|(name, value)| (name, value)));
+    command.envs(config.env.iter());
     command.args(arguments(config, start, places));
     command
 }
@@ -98,6 +98,7 @@ fn arguments(config: &ClaudeConfig, start: &Start, places: Places<'_>) -> Vec<Os
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::external::Variables;
 
     fn words(config: &ClaudeConfig, start: &Start) -> String {
         let places = Places {
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn it_does_not_take_itself_for_a_child_of_its_kind() {
         let config = ClaudeConfig {
-            env: vec![("CLAUDE_CODE_USE_BEDROCK".to_owned(), "1".to_owned())],
+            env: Variables(vec![("CLAUDE_CODE_USE_BEDROCK".to_owned(), "1".to_owned())]),
             ..ClaudeConfig::new("c")
         };
         let places = Places { cwd: Path::new("/"), roots: &[], context: Path::new("/c"), settings: None };
@@ -148,5 +149,12 @@ mod tests {
             |name: &str| command.as_std().get_envs().any(|(key, value)| key == name && value.is_none());
         assert!(NESTING.into_iter().all(removed));
         assert!(!removed("CLAUDE_CODE_USE_BEDROCK"));
+    }
+
+    #[test]
+    fn a_description_in_a_log_names_variables_without_their_values() {
+        let env = Variables(vec![("ANTHROPIC_API_KEY".to_owned(), "sk-secret".to_owned())]);
+        let shown = format!("{:?}", ClaudeConfig { env, ..ClaudeConfig::new("claude") });
+        assert!(shown.contains("ANTHROPIC_API_KEY") && !shown.contains("sk-secret"), "{shown}");
     }
 }

@@ -27,7 +27,7 @@ use session_model::{AgentId, Severity};
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use super::{Conversation, Conversations, past};
+use super::{Conversation, Conversations, Variables, past};
 use crate::agent::reply::notice;
 use crate::attach;
 use crate::driver::{TurnDriver, TurnEnd, TurnError, TurnInput};
@@ -57,7 +57,7 @@ pub struct ClaudeConfig {
     /// Further arguments, at the end.
     pub extra_args: Vec<String>,
     /// Further variables.
-    pub env: Vec<(String, String)>,
+    pub env: Variables,
     /// What the user wants it to be told at all times.
     pub instructions: Option<String>,
     /// Bytes of earlier conversation it is told at most.
@@ -78,7 +78,7 @@ impl ClaudeConfig {
             add_dirs: Vec::new(),
             settings: Map::new(),
             extra_args: Vec::new(),
-            env: Vec::new(),
+            env: Variables::default(),
             instructions: None,
             past_bytes: 24_000,
             turn_limit: Duration::from_mins(10),

@@ -34,7 +34,7 @@ pub(super) fn command(config: &SubprocessConfig, run: Run<'_>) -> Command {
     }
     // What it prints is heard at once.
     command.env("PYTHONUNBUFFERED", "1").env("PYTHONIOENCODING", "utf-8");
-    command.envs(config.program.env.0.iter().map(|(name, value)| (name, value)));
+    command.envs(config.program.env.iter());
     command.args(arguments(config, run));
     command
 }

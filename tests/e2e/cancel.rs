@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 /// Waits for the prompt's answer and checks that it says "cancelled", in time.
-async fn cancelled(client: &mut Client, id: &Value, since: Instant) {
+pub(crate) async fn cancelled(client: &mut Client, id: &Value, since: Instant) {
     let result = client.response(id).await.expect("a cancelled turn is no error");
     assert!(since.elapsed() <= Duration::from_secs(2), "took {:?}", since.elapsed());
     match client.version() {
@@ -25,7 +25,7 @@ async fn cancelled(client: &mut Client, id: &Value, since: Instant) {
     }
 }
 
-async fn next_prompt_works(client: &mut Client, session: &str) {
+pub(crate) async fn next_prompt_works(client: &mut Client, session: &str) {
     client.take_text("agent_message_chunk");
     let id = client.prompt(session, "next").await;
     client.response(&id).await.expect("answered");

@@ -2,12 +2,14 @@
 #![expect(clippy::expect_used, reason = "helpers of tests fail loudly")]
 
 mod cancel;
+mod cancel_moments;
 mod classifier;
 #[cfg(unix)]
 mod claude;
 #[cfg(unix)]
 mod colleague;
 mod compact;
+mod consent;
 mod content;
 mod cooling;
 mod files;

@@ -116,3 +116,22 @@ async fn a_failed_turn_leaves_nothing_in_the_next_ones() {
         client.finish().await;
     }
 }
+
+#[tokio::test]
+async fn a_server_that_goes_away_in_the_middle_ends_the_turn_at_once() {
+    for version in Version::BOTH {
+        let Scene { mock, rig, home } = Scene::new("chat_completions").await;
+        mock.reply(Reply::pieces([event(&text_chunk("half"))]).held_open());
+        let scene =
+            Scene { mock: milk_tests::mock_openai::MockOpenAi::start().await.expect("another"), rig, home };
+        let (mut client, session) = scene.session(version).await;
+        let id = client.prompt(&session, "hi").await;
+        client.update("agent_message_chunk").await;
+        drop(mock);
+        let error = super::end(&mut client, &id).await.expect_err("it is gone");
+        assert_eq!(error["data"]["runtimeCode"], "provider_truncated");
+        let error = ask(&mut client, &session, "again").await.expect_err("it is still gone");
+        assert_eq!(error["data"]["runtimeCode"], "provider_unreachable");
+        client.finish().await;
+    }
+}

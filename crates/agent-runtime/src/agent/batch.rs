@@ -192,20 +192,21 @@ impl<'a> Batch<'a> {
     /// Gives a call its row and the form in which the model is reminded of it.
     fn receive(&self, call: ModelCall) -> Received {
         let id = ToolCallId::from(self.agent.ids.fresh(IdKind::ToolCall));
-        let tool = self.tools.get(&call.name);
+        let tool = self.tools.meant(&call.name);
+        let name = tool.as_ref().map_or_else(|| call.name.clone(), |tool| tool.spec().schema.name.clone());
         let args = context::arguments(&call.arguments).and_then(|args| self.restored(tool.as_ref(), args));
         let mut row = ToolCallUpdate::new(id.clone());
-        row.name = Some(call.name.clone());
+        row.name = Some(name.clone());
         row.step = Some(self.step);
         row.raw_input = Some(match &args {
             Ok(args) => Value::Object(args.clone()),
             Err(_) => Value::String(call.arguments),
         });
-        row.title = Some(fallback_title(&call.name, args.as_ref().ok()));
+        row.title = Some(fallback_title(&name, args.as_ref().ok()));
         row.kind = Some(tool.as_ref().map_or(ToolKind::Other, |tool| tool.spec().kind));
         let told = ModelCall {
             id: id.to_string(),
-            name: context::wire_name(&call.name),
+            name: context::wire_name(&name),
             arguments: Value::Object(args.clone().unwrap_or_default()).to_string(),
         };
         let usable = match (tool, args) {

@@ -41,7 +41,7 @@ impl Turn<'_> {
         let outgrown = context::outgrown(history, prompt, budget, self.summary.as_ref(), keep);
         let Some(outgrown) = outgrown else { return Ok(Compacted::Nothing) };
         let learned = &self.agent.learned;
-        if wish.is_none() && learned.is_unsummarised(&self.input.session, &outgrown.last) {
+        if wish.is_none() && learned.is_unsummarised(&self.input.session, outgrown.turns) {
             return Ok(Compacted::Nothing);
         }
         let id = CompactionId::from(self.agent.ids.fresh(IdKind::Compaction));
@@ -64,7 +64,7 @@ impl Turn<'_> {
                 Ok(Compacted::Done { turns })
             }
             Err(why) => {
-                learned.not_summarised(&self.input.session, &last);
+                learned.not_summarised(&self.input.session, turns);
                 self.waits.emit(tell(CompactionState::Failed(why.clone()))).await?;
                 Ok(Compacted::Failed(why))
             }

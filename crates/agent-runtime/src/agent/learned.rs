@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use session_model::{SessionId, TurnId};
+use session_model::SessionId;
 
 /// What was learned; clones share it, so that an agent built anew goes on with it.
 #[derive(Debug, Clone, Default)]
@@ -21,8 +21,8 @@ struct State {
     factor: Option<u64>,
     /// The user was told that the server cuts requests.
     warned: bool,
-    /// The last turn of those of a session that could not be summarised.
-    unsummarised: Option<(SessionId, TurnId)>,
+    /// How many turns of a session could not be summarised.
+    unsummarised: Option<(SessionId, usize)>,
 }
 
 /// What a count of the server's says about the estimate.
@@ -40,6 +40,8 @@ pub(super) enum Counted {
 const WHOLE: u64 = 16;
 /// A factor beyond these is no matter of tokenizers.
 const FACTORS: std::ops::RangeInclusive<u64> = 8..=40;
+/// After a summary failed, so many more turns have to outgrow the window before another is tried.
+const SUMMARY_PAUSE: usize = 8;
 /// Smaller requests say little about either.
 const TELLING: u64 = 200;
 const CUT_TELLING: u64 = 2_000;
@@ -110,14 +112,15 @@ impl Learned {
         Counted::Well
     }
 
-    /// Whether the turns up to this one could not be summarised: trying the same again with every prompt would cost
-    /// a request each time.
-    pub(super) fn is_unsummarised(&self, session: &SessionId, last: &TurnId) -> bool {
-        self.state().unsummarised.as_ref().is_some_and(|(s, turn)| s == session && turn == last)
+    /// Whether so many turns, or hardly fewer, could not be summarised: trying again with every prompt would cost a
+    /// request each time.
+    pub(super) fn is_unsummarised(&self, session: &SessionId, turns: usize) -> bool {
+        let known = &self.state().unsummarised;
+        known.as_ref().is_some_and(|(known, failed)| known == session && turns < failed + SUMMARY_PAUSE)
     }
 
-    pub(super) fn not_summarised(&self, session: &SessionId, last: &TurnId) {
-        self.state().unsummarised = Some((session.clone(), last.clone()));
+    pub(super) fn not_summarised(&self, session: &SessionId, turns: usize) {
+        self.state().unsummarised = Some((session.clone(), turns));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

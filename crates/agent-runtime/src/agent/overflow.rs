@@ -13,6 +13,7 @@ const PHRASES: &[&str] = &[
     "maximum context length",
     "maximum model length",
     "context length exceeded",
+    "context size has been exceeded",
     "exceeds the context length",
     "exceeds context length",
     "exceeds the context window",

@@ -17,7 +17,7 @@ use crate::driver::{TurnEnd, TurnError, TurnInput};
 use crate::handover::Handover;
 use crate::io::{Interrupted, TurnIo};
 use crate::prompt::PromptRole;
-use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderInfo, ToolSchema};
+use crate::provider::{FinishReason, ModelMessage, ModelRequest, ProviderError, ProviderInfo, ToolSchema};
 use crate::tools::ToolRegistry;
 use crate::waits::Waits;
 
@@ -111,6 +111,7 @@ impl<'a> Turn<'a> {
 
     pub(super) async fn run(mut self) -> Result<TurnEnd, TurnError> {
         let limit = self.agent.limits.max_requests.max(1);
+        self.fits()?;
         self.compact(self.budget, None).await?;
         for step in 0..limit {
             // What tools did is kept before the model builds on it.
@@ -123,6 +124,20 @@ impl<'a> Turn<'a> {
         let heading = format!("[stopped after {limit} requests to the model; ask to go on]");
         self.say(self.digest.under(&heading)).await?;
         Ok(self.end(StopReason::MaxTurnRequests))
+    }
+
+    /// A window that does not even hold what is sent anyway cannot be made room in.
+    fn fits(&self) -> Result<(), ProviderError> {
+        let needed = self.agent.learned.corrected(self.fixed);
+        let Some(window) = self.info.context_window.filter(|&window| window > 0 && window < needed) else {
+            return Ok(());
+        };
+        let reason = format!(
+            "the model's window of {window} tokens is smaller than the instructions and the tools alone (about {needed}); \
+             give the model a larger context and correct `context_window_tokens`, or set a smaller `system_prompt_tier` \
+             and fewer tools"
+        );
+        Err(ProviderError::Misconfigured { agent: self.info.agent.clone(), reason })
     }
 
     /// Asks, and once more with less when the server says that it was too much.

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::numbers::whole;
 use crate::provider::ProviderError;
@@ -35,8 +35,11 @@ impl Failure {
 /// Whether a status means "later". A used-up quota and a model that does not load stay what they are.
 pub(super) fn is_transient(status: u16, message: &str) -> bool {
     let message = message.to_lowercase();
-    let is_lasting = is_used_up(&message) || message.contains("failed to load");
-    matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=524 | 529) && !is_lasting
+    let stays = ["failed to load", "context size", "context length"];
+    let is_lasting = is_used_up(&message) || stays.iter().any(|words| message.contains(words));
+    // A call that the model garbled; another try may come out well.
+    let is_garbled = status == 400 && message.contains("failed to call a function");
+    (is_garbled || matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=524 | 529)) && !is_lasting
 }
 
 /// What helps beside the server's own words, to be put behind them.
@@ -83,7 +86,7 @@ pub(super) fn reported_value(agent: &str, value: &Value) -> Failure {
 fn status_of(word: &str) -> Option<u16> {
     match word {
         "rate_limit_error" | "rate_limit_exceeded" => Some(429),
-        "api_error" | "server_error" | "internal_server_error" => Some(500),
+        "api_error" | "server_error" | "internal_server_error" | "tool_use_failed" => Some(500),
         "overloaded_error" => Some(529),
         "timeout_error" => Some(504),
         _ => None,
@@ -127,8 +130,22 @@ fn message_in(value: &Value) -> Option<String> {
     let said = match value {
         Value::String(text) => Some(bounded(text, MAX_MESSAGE)),
         Value::Object(members) => {
-            let inner = ["error", "message", "detail", "msg", "title", "type", "code"];
-            inner.into_iter().filter_map(|member| members.get(member)).find_map(message_in)
+            let inner = [
+                "error",
+                "errors",
+                "message",
+                "detail",
+                "msg",
+                "status_msg",
+                "error_msg",
+                "errorMessage",
+                "Message",
+                "title",
+                "type",
+                "code",
+            ];
+            let said = inner.into_iter().filter_map(|member| members.get(member)).find_map(message_in);
+            said.map(|said| said + &about_length(members))
         }
         Value::Array(items) => {
             let said: Vec<String> = items.iter().take(3).filter_map(message_in).collect();
@@ -137,6 +154,18 @@ fn message_in(value: &Value) -> Option<String> {
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     };
     said.filter(|text| !text.is_empty())
+}
+
+/// What an error's other members say about a request that was too long, where its words may not.
+fn about_length(members: &Map<String, Value>) -> String {
+    const WORDS: &[&str] = &["context_length_exceeded", "exceed_context_size", "context_window_exceeded"];
+    let word = |member: &&str| members.get(*member)?.as_str();
+    let said = ["code", "type"].iter().filter_map(word);
+    let word = said.into_iter().find(|said| WORDS.iter().any(|word| said.contains(word)));
+    let count = |member| members.get(member).and_then(whole).map(|count| format!("{member}: {count}"));
+    let told: Vec<String> =
+        word.map(str::to_owned).into_iter().chain(count("n_prompt_tokens")).chain(count("n_ctx")).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
 /// The text of a page: without tags, scripts and runs of blanks.
@@ -172,5 +201,62 @@ pub(super) fn bounded(text: &str, most: usize) -> String {
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_found_in_every_shape_of_an_error() {
+        let table = [
+            (json!({"error": {"message": "no", "code": "x", "type": "y"}}), "no"),
+            (json!({"error": "no"}), "no"),
+            (json!({"detail": "no"}), "no"),
+            (json!({"detail": [{"msg": "no"}, {"msg": "neither"}]}), "no; neither"),
+            (json!({"errors": [{"message": "no", "code": 7}]}), "no"),
+            (json!([{"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}}]), "no"),
+            (json!({"object": "error", "message": {"detail": "no"}}), "no"),
+            (json!({"Message": "no"}), "no"),
+            (json!({"error_msg": "no", "error_code": 17}), "no"),
+            (json!("no"), "no"),
+            (json!({"error": {"code": "no"}}), "no"),
+            (json!({}), "{}"),
+            (
+                json!({"error": {"message": "too many", "code": "context_length_exceeded"}}),
+                "too many (context_length_exceeded)",
+            ),
+            (
+                json!({"error": {"code": 400, "message": "it is too long", "type": "exceed_context_size_error",
+                    "n_prompt_tokens": 9012, "n_ctx": 8192}}),
+                "it is too long (exceed_context_size_error, n_prompt_tokens: 9012, n_ctx: 8192)",
+            ),
+        ];
+        for (body, expected) in table {
+            assert_eq!(message_of(body.to_string().as_bytes()), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_passes_is_told_from_what_stays() {
+        let table = [
+            (429, "slow down", true),
+            (429, "You exceeded your current quota", false),
+            (400, "Failed to call a function. Please adjust your prompt.", true),
+            (400, "no such model", false),
+            (402, "Insufficient Balance", false),
+            (500, "model failed to load", false),
+            (500, "Context size has been exceeded.", false),
+            (503, "busy", true),
+            (522, "", true),
+            (529, "Overloaded", true),
+            (404, "busy", false),
+        ];
+        for (status, message, expected) in table {
+            assert_eq!(is_transient(status, message), expected, "{status} {message}");
+        }
     }
 }

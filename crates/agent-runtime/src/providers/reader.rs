@@ -2,6 +2,8 @@
 //! events, Amazon's frames, or one JSON body where a server did not stream. Knows nothing of what either says, nor of HTTP, retries
 //! or connections.
 
+use std::time::Duration;
+
 use super::error::{self, Failure};
 use super::frames::{Frame, FrameDecoder};
 use super::sse::{SseDecoder, SseEvent, SseOverflow};
@@ -9,6 +11,9 @@ use crate::provider::ModelDelta;
 
 /// The most bytes of one event, and of an answer that is no event stream.
 pub(super) const MAX_EVENT: usize = 16 * 1024 * 1024;
+
+/// How long the token counts may come after the finish reason.
+pub(super) const LINGER: Duration = Duration::from_secs(1);
 
 /// What one API makes of the events of an answer.
 ///
@@ -40,6 +45,11 @@ pub(super) trait Answer: Send + 'static {
 
     /// The server said how the answer ended; little may follow.
     fn is_finished(&self) -> bool;
+
+    /// How long more of an answer may take to come; as long as usual when there is nothing.
+    fn lingers(&self) -> Option<Duration> {
+        self.is_finished().then_some(LINGER)
+    }
 
     /// The answer has been handed out whole.
     fn is_done(&self) -> bool;
@@ -182,7 +192,11 @@ fn take_event<A: Answer>(
     if result.is_err() || answer.is_done() {
         return;
     }
-    let data = event.data.trim_ascii();
+    let mut data = event.data.trim_ascii();
+    // Some proxies pass on an event within an event.
+    while let Some(rest) = data.strip_prefix(b"data:") {
+        data = rest.trim_ascii();
+    }
     // Some servers put their keep-alive comments into the data.
     if data.first().is_some_and(|first| *first != b':') {
         *result = answer.take_data(event.name, data, out);

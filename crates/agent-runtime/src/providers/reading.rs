@@ -15,9 +15,6 @@ use super::http::root_cause;
 use super::reader::{Answer, Reader};
 use crate::provider::{ModelDelta, ModelStream, ProviderError};
 
-/// How long the token counts may come after the finish reason.
-const LINGER: Duration = Duration::from_secs(1);
-
 /// How long the end of the body is waited for after `[DONE]`, so that the connection can serve again.
 const DRAIN: Duration = Duration::from_millis(25);
 
@@ -104,8 +101,8 @@ impl<A: Answer> Reading<A> {
 
     /// One read from the connection.
     async fn read(&mut self) {
-        let is_finished = self.reader.answer.is_finished();
-        let patience = if is_finished { LINGER } else { self.idle };
+        let lingers = self.reader.answer.lingers();
+        let patience = lingers.map_or(self.idle, |lingers| lingers.min(self.idle));
         let mut deltas = Vec::new();
         let Some(body) = &mut self.body else { return };
         let result = match timeout(patience, body.next()).await {
@@ -118,7 +115,7 @@ impl<A: Answer> Reading<A> {
                 Ok(()) => Ok(()),
             },
             Ok(None) => self.reader.end(&mut deltas),
-            Err(_) if is_finished => self.reader.end(&mut deltas),
+            Err(_) if lingers.is_some() => self.reader.end(&mut deltas),
             Err(_) => {
                 let (agent, seconds) = (self.agent.clone(), self.idle.as_secs());
                 Err(Failure::lasting(ProviderError::TimedOut { agent, seconds }))

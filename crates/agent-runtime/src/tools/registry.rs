@@ -97,6 +97,25 @@ impl ToolRegistry {
         self.iter().find(|tool| tool.spec().schema.name == name).cloned()
     }
 
+    /// The tool that a model means by `name`. Models decorate names as they were trained to (`functions.grep`,
+    /// `default_api.grep`, `grep:0`, `Grep`), and servers leave marks on them (`grep<|channel|>commentary`).
+    #[must_use]
+    pub fn meant(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.get(name).or_else(|| {
+            let bare = name.split("<|").next().unwrap_or_default();
+            let bare =
+                bare.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')'));
+            let numbered = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
+            let bare =
+                bare.split_once(':').filter(|(_, number)| numbered(number)).map_or(bare, |(bare, _)| bare);
+            let bare = bare.rsplit(['.', '/']).next().unwrap_or(bare);
+            let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+            let mut alike = self.iter().filter(|tool| plain(&tool.spec().schema.name) == plain(bare));
+            let first = alike.next();
+            self.get(bare).or_else(|| first.filter(|_| alike.next().is_none()).cloned())
+        })
+    }
+
     /// What a model is told, in order.
     #[must_use]
     pub fn schemas(&self) -> Vec<ToolSchema> {
@@ -147,6 +166,29 @@ mod tests {
         for schema in schemas {
             assert_eq!(schema.parameters["type"], "object", "{}", schema.name);
             assert!(schema.parameters["required"].is_array(), "{}", schema.name);
+        }
+    }
+
+    #[test]
+    fn a_name_means_its_tool_however_it_is_decorated() {
+        let registry = ToolRegistry::builtin();
+        for name in [
+            "read_file",
+            "functions.read_file",
+            "default_api.read_file",
+            "functions.read_file:0",
+            "read_file<|channel|>commentary",
+            "read_file<|constrain|>json",
+            "Read_File",
+            "ReadFile",
+            "read-file",
+            " `read_file()` ",
+        ] {
+            let meant = registry.meant(name).map(|tool| tool.spec().schema.name.clone());
+            assert_eq!(meant.as_deref(), Some("read_file"), "{name}");
+        }
+        for name in ["", "read", "readfiles", "read_file2", "<|channel|>commentary", ".", "functions."] {
+            assert!(registry.meant(name).is_none(), "{name}");
         }
     }
 

@@ -28,6 +28,14 @@ pub(super) struct Chunk<'a> {
     pub(super) message: Text<'a>,
     #[serde(borrow)]
     pub(super) detail: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) msg: Text<'a>,
+    /// A status or a word, in the errors of some services.
+    #[serde(borrow)]
+    pub(super) code: Option<&'a RawValue>,
+    /// Where one service says that something went wrong.
+    #[serde(borrow)]
+    pub(super) base_resp: Option<&'a RawValue>,
     /// Where one service keeps its token counts.
     #[serde(borrow)]
     pub(super) x_groq: Option<Vendor<'a>>,
@@ -69,6 +77,8 @@ pub(super) struct Message<'a> {
     pub(super) reasoning_content: Text<'a>,
     #[serde(borrow)]
     pub(super) reasoning: Text<'a>,
+    #[serde(borrow)]
+    pub(super) reasoning_text: Text<'a>,
     #[serde(borrow)]
     pub(super) thinking: Text<'a>,
     #[serde(borrow)]
@@ -219,6 +229,36 @@ impl<'de> Deserialize<'de> for Int {
     }
 }
 
+impl Chunk<'_> {
+    /// Whether it is an error that has no `error` member: a message with a code, or with the word for it.
+    pub(super) fn is_error(&self) -> bool {
+        let says = self.message.some().or(self.msg.some()).is_some();
+        let is_code = |code: &RawValue| !matches!(code.get().trim_matches('"'), "" | "null" | "0" | "200");
+        let is_refused = self.code.is_some_and(is_code);
+        self.choices.as_ref().is_none_or(Vec::is_empty)
+            && self.usage.is_none()
+            && (self.object.0 == "error" || (says && is_refused))
+    }
+
+    /// What a service says in its own place, where that is no success.
+    pub(super) fn own_error(&self) -> Option<&RawValue> {
+        let told: Value = serde_json::from_str(self.base_resp?.get()).ok()?;
+        let failed = told.get("status_code").and_then(numbers::whole).is_some_and(|status| status != 0);
+        self.base_resp.filter(|_| failed)
+    }
+}
+
+impl Message<'_> {
+    /// Whether it says or calls anything.
+    pub(super) fn says_something(&self) -> bool {
+        let thoughts = [&self.reasoning_content, &self.reasoning, &self.reasoning_text, &self.thinking];
+        let words = [&self.content.text, &self.content.thought, &self.refusal];
+        thoughts.into_iter().chain(words).any(|text| text.some().is_some())
+            || self.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty())
+            || self.function_call.is_some()
+    }
+}
+
 /// Reads a chunk. What the fast path refuses is put into shape in `scratch` and read from there: odd types, bytes that
 /// are no characters. The flag says whether lone surrogates were marked (see [`surrogates`]).
 ///
@@ -248,6 +288,10 @@ fn straighten(chunk: &mut Value) {
             keep(choice, member, Value::is_object);
             let Some(message) = choice.get_mut(member) else { continue };
             keep(message, "function_call", Value::is_object);
+            // One server writes the only call without its list.
+            if let Some(call) = message.get_mut("tool_calls").filter(|calls| calls.is_object()) {
+                *call = Value::Array(vec![call.take()]);
+            }
             keep(message, "tool_calls", Value::is_array);
             let Some(calls) = message.get_mut("tool_calls").and_then(Value::as_array_mut) else { continue };
             calls.retain(Value::is_object);

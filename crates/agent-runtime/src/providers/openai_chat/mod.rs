@@ -5,6 +5,7 @@
 mod calls;
 mod chunk;
 mod details;
+mod ending;
 mod inline;
 #[cfg(test)]
 mod inline_tests;
@@ -19,6 +20,7 @@ mod stream;
 #[cfg(test)]
 mod stream_tests;
 mod text_calls;
+mod text_formats;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};

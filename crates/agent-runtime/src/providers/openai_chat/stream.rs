@@ -4,6 +4,7 @@
 //! or `[DONE]`; only then are calls handed out. Knows nothing of HTTP, retries or connections.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -11,6 +12,7 @@ use serde_json::value::RawValue;
 use super::calls::{Calls, Made};
 use super::chunk::{self, Choice, Chunk, Message};
 use super::details::Details;
+use super::ending::{self, Ending, Word};
 use super::inline::{Inline, Segment};
 use super::request::{EXTRA_CONTENT, REASONING_DETAILS};
 use super::text_calls::TextCall;
@@ -37,11 +39,12 @@ pub(in crate::providers) struct ChatAnswer {
     content: Joiner,
     reasoning: Joiner,
     usage: Option<TokenUsage>,
-    finish: Option<FinishReason>,
+    ending: Ending,
     is_done: bool,
     junk: Option<String>,
     segments: Vec<Segment>,
     details: Details,
+    has_spoken: bool,
 }
 
 impl ChatStream {
@@ -97,6 +100,14 @@ impl Answer for ChatAnswer {
         let values = serde_json::Deserializer::from_slice(body).into_iter::<&RawValue>();
         let mut result = Ok(());
         for value in values {
+            if let Ok(list) = &value
+                && list.get().starts_with('[')
+            {
+                // One service puts its only error into a list.
+                let told = serde_json::from_str(list.get()).unwrap_or_default();
+                result = Err(error::reported_value(&self.agent, &told));
+                break;
+            }
             result = match value {
                 Ok(value) if value.get().starts_with('{') => {
                     self.take_object(b"", value.get().as_bytes(), out)
@@ -127,7 +138,7 @@ impl Answer for ChatAnswer {
     }
 
     fn close(&mut self, out: &mut Vec<ModelDelta>) {
-        let finish = self.finish.unwrap_or(FinishReason::Stop);
+        let finish = self.ending.reason.unwrap_or(FinishReason::Stop);
         let is_cut = finish == FinishReason::Length;
         self.let_go(is_cut, out);
         // Calls in the text repeat those that the server took out of it, where it did.
@@ -156,7 +167,11 @@ impl Answer for ChatAnswer {
     }
 
     fn is_finished(&self) -> bool {
-        self.finish.is_some()
+        self.ending.reason.is_some()
+    }
+
+    fn lingers(&self) -> Option<Duration> {
+        self.ending.lingers()
     }
 
     fn is_done(&self) -> bool {
@@ -180,11 +195,12 @@ impl ChatAnswer {
             content: Joiner::default(),
             reasoning: Joiner::default(),
             usage: None,
-            finish: None,
+            ending: Ending::default(),
             is_done: false,
             junk: None,
             segments: Vec::new(),
             details: Details::default(),
+            has_spoken: false,
         }
     }
 
@@ -200,7 +216,17 @@ impl ChatAnswer {
                 if name == b"error" && chunk.error.is_none() && chunk.choices.is_none() {
                     return Err(error::reported_text(&self.agent, data));
                 }
+                if chunk.is_error() {
+                    let told = serde_json::from_slice(data).unwrap_or_default();
+                    return Err(error::reported_value(&self.agent, &told));
+                }
                 self.take_chunk(&chunk, marked)
+            }
+            // A line end that got lost between two events.
+            Err(_) if glued(data).is_some() => {
+                let (first, rest) = glued(data).unwrap_or((data, &[]));
+                self.take_data(name, first, out)?;
+                self.take_data(name, rest, out)
             }
             // Servers that put no blank line between events make one event of all their lines.
             Err(_) if data.contains(&b'\n') => {
@@ -223,48 +249,56 @@ impl ChatAnswer {
         if let Some(error) = chunk.error.filter(|raw| error::is_said(raw)) {
             return Err(error::reported(&self.agent, error));
         }
-        if choices.is_empty() {
-            let said = if chunk.object.0 == "error" { chunk.message.some() } else { None };
-            if let Some(said) = said {
-                return Err(error::reported_text(&self.agent, said.as_bytes()));
-            }
-            if let Some(detail) = chunk.detail.filter(|raw| error::is_said(raw)) {
-                return Err(error::reported(&self.agent, detail));
-            }
+        if let Some(error) = chunk.own_error() {
+            return Err(error::reported(&self.agent, error));
+        }
+        if choices.is_empty()
+            && let Some(detail) = chunk.detail.filter(|raw| error::is_said(raw))
+        {
+            return Err(error::reported(&self.agent, detail));
         }
         Ok(())
     }
 
     fn take_choice(&mut self, choice: &Choice<'_>, marked: bool) -> Result<(), Failure> {
-        for message in [&choice.delta, &choice.message].into_iter().flatten() {
+        // Some services repeat all that was said so far beside each piece.
+        let whole = choice.message.as_ref().filter(|_| choice.delta.is_none() || !self.has_spoken);
+        let delta = choice.delta.as_ref().filter(|delta| whole.is_none() || delta.says_something());
+        let message = delta.or(whole);
+        let speaks = message.is_some_and(Message::says_something);
+        self.has_spoken |= speaks;
+        if speaks {
+            self.ending.words_come();
+        }
+        if let Some(message) = message {
             self.take_message(message, marked);
         }
         if let Some(error) = choice.error.filter(|raw| error::is_said(raw)) {
             return Err(error::reported(&self.agent, error));
         }
         let Some(reason) = choice.finish_reason.some() else {
-            if choice.message.is_some() && self.finish.is_none() {
-                self.finish = Some(FinishReason::Stop);
+            if choice.message.is_some() && choice.delta.is_none() && self.ending.reason.is_none() {
+                self.ending.reason = Some(FinishReason::Stop);
             }
             return Ok(());
         };
-        let refused = self.finish == Some(FinishReason::Refusal);
-        let reason = match reason.to_ascii_lowercase().as_str() {
-            "length" | "max_tokens" | "max_output_tokens" | "model_length" => FinishReason::Length,
-            "content_filter" | "refusal" | "safety" => FinishReason::Refusal,
-            "error" => return Err(error::reported_text(&self.agent, b"an error without a description")),
-            "abort" | "cancelled" => return Err(error::truncated(&self.agent, "the server aborted it")),
-            _ if refused => FinishReason::Refusal,
-            _ => FinishReason::Stop,
+        let reason = match ending::read(reason) {
+            Word::Reason(FinishReason::Stop) if self.ending.reason == Some(FinishReason::Refusal) => {
+                FinishReason::Refusal
+            }
+            Word::Reason(reason) => reason,
+            Word::Error => return Err(error::reported_text(&self.agent, b"an error without a description")),
+            Word::Aborted => return Err(error::truncated(&self.agent, "the server aborted it")),
+            Word::Garbled => return Err(error::truncated(&self.agent, "the model garbled its call")),
         };
-        self.finish = Some(reason);
+        self.ending.come(reason, speaks);
         Ok(())
     }
 
     fn take_message(&mut self, message: &Message<'_>, marked: bool) {
-        let Message { reasoning_content, reasoning, thinking, content, .. } = message;
+        let Message { reasoning_content, reasoning, reasoning_text, thinking, content, .. } = message;
         let (detailed, is_marked) = self.details.take(message.reasoning_details);
-        let thoughts = [reasoning_content, reasoning, thinking, &content.thought];
+        let thoughts = [reasoning_content, reasoning, reasoning_text, thinking, &content.thought];
         let thoughts = thoughts.into_iter().find_map(|text| text.some());
         if let Some(thought) = thoughts.or(Some(&detailed)).filter(|text| !text.is_empty()) {
             let thought = self.reasoning.add(thought, marked || is_marked);
@@ -276,7 +310,7 @@ impl ChatAnswer {
         }
         if let Some(refusal) = message.refusal.some() {
             self.inline.push(refusal, &mut self.segments);
-            self.finish = Some(FinishReason::Refusal);
+            self.ending.reason = Some(FinishReason::Refusal);
         }
         if let Some(pieces) = &message.tool_calls {
             self.calls.push(pieces, marked);
@@ -315,4 +349,11 @@ fn push_thought(segments: &mut Vec<Segment>, text: &str) {
         _ if text.is_empty() => {}
         _ => segments.push(Segment::Thought(text.to_owned())),
     }
+}
+
+/// Two events on one line, apart.
+fn glued(data: &[u8]) -> Option<(&[u8], &[u8])> {
+    const SEAM: &[u8] = b"}data:";
+    let at = data.windows(SEAM.len()).position(|window| window == SEAM)?;
+    Some((&data[..=at], data[at + SEAM.len()..].trim_ascii()))
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::{ChatAnswer, ChatStream, Failure};
 use crate::provider::{ModelDelta, ProviderError};
+use crate::providers::reader::{Answer as _, Reader};
 use crate::providers::testing::{self, tool};
 
 const TOOLS: &[&str] = &["read", "read_file", "f", "g", "write"];
@@ -444,4 +445,22 @@ fn an_overlong_answer_is_refused() {
     stream.push(b"data: ", &mut deltas).unwrap();
     let failure = (0..20).find_map(|_| stream.push(&piece, &mut deltas).err()).unwrap();
     assert!(matches!(failure.error, ProviderError::Malformed { .. }));
+}
+
+#[test]
+fn more_is_waited_for_where_a_finish_reason_comes_with_words() {
+    let mut reader = Reader::new(ChatAnswer::new("a", Arc::default(), Arc::default()));
+    let mut heard = Vec::new();
+    let mut after = |data: &str| {
+        reader.push(format!("data: {data}\n\n").as_bytes(), &mut heard).unwrap();
+        reader.answer.lingers().map(|time| time.as_secs())
+    };
+    let said = r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#;
+    assert_eq!(after(r#"{"choices":[{"delta":{"content":"a"}}]}"#), None);
+    assert_eq!(after(said), Some(20), "it may be the last piece");
+    assert_eq!(after(said), None, "it was not: this server ends every piece");
+    assert_eq!(after(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#), None);
+    let mut plain = Reader::new(ChatAnswer::new("a", Arc::default(), Arc::default()));
+    plain.push(b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n", &mut heard).unwrap();
+    assert_eq!(plain.answer.lingers().map(|time| time.as_secs()), Some(1));
 }

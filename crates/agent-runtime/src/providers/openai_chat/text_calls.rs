@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::marks::{self, Header};
+use super::text_formats;
 use crate::provider::ToolSchema;
 
 /// The longest call in text.
@@ -34,6 +35,16 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("<|tool_call>", "<tool_call|>", &["call:"]),
     ("<tool_call>", "</tool_call>", &["{", "[", "<function="]),
     ("<tools>", "</tools>", &["{", "["]),
+    ("<tool_calls>", "</tool_calls>", &["{", "["]),
+    ("<|tool_call|>", "<|/tool_call|>", &["{", "["]),
+    ("<|python_tag|>", "<|eom_id|>", &["{", "["]),
+    ("<|START_ACTION|>", "<|END_ACTION|>", &["{", "["]),
+    ("<seed:tool_call>", "</seed:tool_call>", &["<function="]),
+    ("<minimax:tool_call>", "</minimax:tool_call>", &[text_formats::INVOKE]),
+    ("<function_calls>", "</function_calls>", &[text_formats::INVOKE]),
+    ("<｜DSML｜function_calls>", "</｜DSML｜function_calls>", &[text_formats::DSML_INVOKE]),
+    ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", &[text_formats::KIMI]),
+    ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", &[text_formats::DEEPSEEK]),
     ("<function=", "</function>", &[]),
 ];
 
@@ -127,8 +138,9 @@ fn examine_tag(text: &str, tag: (&str, &str, &[&str]), seen: usize, tools: &[Too
     let (open, close, starts) = tag;
     let body = &text[open.len()..];
     let lead = body.trim_start();
-    let may_start = |start: &&str| lead.starts_with(*start) || start.starts_with(lead);
-    if !starts.is_empty() && !starts.iter().any(may_start) {
+    let may_start = |start: &str| lead.starts_with(start) || start.starts_with(lead);
+    let named = || open == "<tool_call>" && tools.iter().any(|tool| may_start(&tool.name));
+    if !starts.is_empty() && !starts.iter().any(|start| may_start(start)) && !named() {
         return Verdict::Text(open.len());
     }
     let mut from = seen.saturating_sub(open.len() + close.len());
@@ -187,6 +199,9 @@ fn parse(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
     if let Some(rest) = text.strip_prefix("call:") {
         return gemma(rest, tools).map(|call| vec![call]);
     }
+    if let Some(calls) = text_formats::calls(text, tools) {
+        return Some(calls);
+    }
     if text.starts_with('<') {
         let inner =
             TAGS[..3].iter().find_map(|(open, close, _)| text.strip_prefix(open)?.strip_suffix(close));
@@ -206,7 +221,7 @@ fn parse(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
 
 fn json_call(value: &Value, tools: &[ToolSchema]) -> Option<TextCall> {
     let call = value.get("function").filter(|function| function.is_object()).unwrap_or(value);
-    let name = call.get("name")?.as_str()?;
+    let name = call.get("name").or_else(|| call.get("tool_name"))?.as_str()?;
     let arguments = ["arguments", "parameters", "args"].into_iter().find_map(|member| call.get(member));
     let arguments = match arguments {
         Some(Value::String(text)) => serde_json::from_str(text).ok()?,
@@ -216,7 +231,7 @@ fn json_call(value: &Value, tools: &[ToolSchema]) -> Option<TextCall> {
     finished(name, &arguments, tools)
 }
 
-fn finished(name: &str, arguments: &Value, tools: &[ToolSchema]) -> Option<TextCall> {
+pub(super) fn finished(name: &str, arguments: &Value, tools: &[ToolSchema]) -> Option<TextCall> {
     let is_offered = tools.iter().any(|tool| tool.name == name);
     (is_offered && arguments.is_object()).then(|| (name.to_owned(), arguments.to_string()))
 }
@@ -252,7 +267,7 @@ fn functions(text: &str, tools: &[ToolSchema]) -> Option<Vec<TextCall>> {
 }
 
 /// A value written without quotes, as the tool's schema has it.
-fn typed(value: &str, key: &str, tool: &ToolSchema) -> Value {
+pub(super) fn typed(value: &str, key: &str, tool: &ToolSchema) -> Value {
     let kind = tool.parameters.pointer(&format!("/properties/{key}/type")).and_then(Value::as_str);
     let text = || Value::String(value.to_owned());
     if kind.is_none_or(|kind| kind == "string") {

@@ -141,6 +141,16 @@ fn chat_errors_inside_an_answer_are_errors() {
 }
 
 #[test]
+fn what_single_servers_do_otherwise_is_understood() {
+    chat(table!("chat_servers"));
+}
+
+#[test]
+fn calls_in_the_forms_of_model_families_are_found() {
+    chat(table!("text_families"));
+}
+
+#[test]
 fn chat_bodies_that_are_no_stream_are_read_whole() {
     chat(table!("chat_bodies"));
 }

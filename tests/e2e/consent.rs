@@ -154,6 +154,30 @@ async fn a_question_about_a_command_shows_all_of_it_under_a_short_title() {
         let title = call(&asked[0])["title"].as_str().expect("a title");
         assert!(title.starts_with("bash: printf") && title.chars().count() < 300, "{title}");
         assert!(transcript.contains(&json!(command).to_string()), "the whole command");
+        let folder = format!("in {}", rig.cwd().display());
+        let told = match version {
+            Version::V1 => call(&asked[0])["content"][0]["content"]["text"].as_str(),
+            Version::V2 => asked[0]["description"].as_str(),
+        };
+        let told = told.expect("what is asked for");
+        assert!(told.starts_with(&command) && told.ends_with(&folder), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_unusual_about_a_call_is_said_beside_what_it_shows() {
+    for version in Version::BOTH {
+        let write = json!({ "path": ".git/hooks/pre-commit", "content": "echo\n" });
+        let long = format!("echo {} > ../elsewhere", "x ".repeat(400));
+        let calls = vec![Line::call("write_file", write), Line::call("bash", json!({ "command": long }))];
+        let rig = Rig::new(vec![calls, vec![Line::say("ok")]]);
+        let (asked, _) = asked(&rig, version, "reject").await;
+        for (params, words) in
+            asked.iter().zip(["decide what other programs do", "outside the session's folders"])
+        {
+            assert!(params.to_string().contains(words), "{version:?}: {params}");
+        }
+        assert_eq!(asked.len(), 2);
     }
 }
 

@@ -111,7 +111,8 @@ async fn a_server_that_fails_or_is_gone_fails_the_turn_and_not_the_session() {
         let (mut client, session) = scene.session(version).await;
         let error = ask(&mut client, &session, "hi").await.expect_err("nobody is there");
         assert_eq!(error["data"]["runtimeCode"], "provider_unreachable");
-        assert!(error["message"].as_str().expect("words").contains(&port), "{error}");
+        let told = error["message"].as_str().expect("words");
+        assert!(told.contains(&port) && told.contains("(for the model m)"), "{error}");
         client.finish().await;
     }
 }

@@ -323,7 +323,9 @@ impl Link {
         let sent = route.client.post(route.endpoint.requests.clone()).headers(headers).body(json).send();
         let response = match timeout(self.config.idle_timeout, sent).await {
             Ok(Ok(response)) => response,
-            Ok(Err(cause)) => return Err(Refusal::Other(self.unsent(&cause, &route.endpoint.requests))),
+            Ok(Err(cause)) => {
+                return Err(Refusal::Other(self.unsent(&cause, &route.endpoint.requests, question.model())));
+            }
             Err(_) => return Err(Refusal::Other(Failure::lasting(self.timed_out()))),
         };
         if !response.status().is_success() {
@@ -335,7 +337,7 @@ impl Link {
         Ok(reading)
     }
 
-    fn unsent(&self, cause: &reqwest::Error, url: &Url) -> Failure {
+    fn unsent(&self, cause: &reqwest::Error, url: &Url, model: Option<&str>) -> Failure {
         let agent = self.config.agent.clone();
         if let Some(reason) = tls_fault(cause) {
             return Failure::lasting(ProviderError::Untrusted { agent, url: shown(url), reason });
@@ -347,6 +349,10 @@ impl Link {
             format!("no connection within {} s", self.config.connect_timeout.as_secs())
         } else {
             root_cause(cause)
+        };
+        let reason = match model {
+            Some(model) => format!("{reason} (for the model {model})"),
+            None => reason,
         };
         Failure::lasting(ProviderError::Unreachable { agent, url: shown(url), reason })
     }

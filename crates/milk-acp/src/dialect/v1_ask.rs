@@ -2,7 +2,9 @@
 
 use acp_wire::v1;
 use serde_json::Value;
-use session_model::{Ask, AskOption, AskOptionKind, ElicitAsk, PermissionAsk, SessionId, ToolContent};
+use session_model::{
+    Ask, AskOption, AskOptionKind, Content, ElicitAsk, PermissionAsk, SessionId, ToolCallUpdate, ToolContent,
+};
 
 use super::limit::Detail;
 use super::{ELICITATION, Outgoing, PERMISSION, v1_words as words};
@@ -19,15 +21,32 @@ pub(super) fn ask(session: &SessionId, features: ClientFeatures, ask: &Ask) -> O
 fn permission(session: &SessionId, ask: &PermissionAsk, detail: Detail) -> v1::RequestPermissionRequest {
     let mut call = ask.tool_call.clone();
     call.title.get_or_insert_with(|| ask.title.clone());
-    // The version has no place for a description; a call that shows nothing else can show it.
-    if let (None, Some(description)) = (&call.content, &ask.description) {
-        call.content = Some(vec![ToolContent::Content(session_model::Content::text(description.as_str()))]);
+    // The version has no place for a description: it is shown in the call.
+    if let Some(description) = ask.description.as_deref().filter(|text| !is_told(text, &call)) {
+        let content = call.content.get_or_insert_default();
+        // What begins it already (a long command) is not shown twice.
+        content.retain(|shown| !begins(description, shown));
+        content.push(ToolContent::Content(Content::text(description)));
     }
     v1::RequestPermissionRequest::new(
         session.as_str(),
         words::tool_call_update(&call, detail),
         ask.options.iter().map(option).collect::<Vec<_>>(),
     )
+}
+
+/// Whether a call that shows something says all that is in `description`: what is done (a word), and to which file.
+fn is_told(description: &str, call: &ToolCallUpdate) -> bool {
+    let shows = call.content.as_ref().is_some_and(|content| !content.is_empty());
+    let Some((_, place)) = description.split_once(' ').filter(|_| shows) else { return false };
+    call.locations.iter().flatten().any(|location| location.path.as_os_str() == place)
+}
+
+fn begins(description: &str, shown: &ToolContent) -> bool {
+    match shown {
+        ToolContent::Content(content) => content.as_text().is_some_and(|text| description.starts_with(text)),
+        ToolContent::Change(_) | ToolContent::Terminal(_) => false,
+    }
 }
 
 fn option(option: &AskOption) -> v1::PermissionOption {

@@ -15,6 +15,7 @@ mod request;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -23,6 +24,7 @@ pub(super) use self::answer::ResponseAnswer;
 use crate::provider::{ModelRequest, ModelStream, Provider, ProviderError, ProviderInfo, Thinking};
 use crate::providers::arguments::CallIds;
 use crate::providers::extras::{Extras, Options, Sampling};
+use crate::providers::learn;
 use crate::providers::link::{self, Api, Link, Question, ServerConfig, Worded};
 use crate::providers::reader::Reader;
 
@@ -104,7 +106,7 @@ impl Provider for OpenAiResponses {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ProviderError> {
-        let ask = Ask { inner: &self.0, request: &request };
+        let ask = Ask { inner: &self.0, request: &request, room: AtomicU64::new(u64::MAX) };
         Ok(self.0.link.begin(&ask).await?.into_stream())
     }
 
@@ -121,6 +123,8 @@ impl Provider for OpenAiResponses {
 struct Ask<'a> {
     inner: &'a Inner,
     request: &'a ModelRequest,
+    /// Tokens that the window leaves for the answer, once the server has said so.
+    room: AtomicU64,
 }
 
 impl Question for Ask<'_> {
@@ -129,10 +133,16 @@ impl Question for Ask<'_> {
     fn word(&self, without: &BTreeSet<String>) -> Result<Worded, serde_json::Error> {
         let Inner { extras, max_tokens, thinking, .. } = self.inner;
         let effort = self.request.effort.or(thinking.map(Thinking::effort));
-        let own = request::Own { max_tokens: *max_tokens, effort };
+        let max_tokens = max_tokens.map(|most| most.min(self.room.load(Ordering::Relaxed)));
+        let own = request::Own { max_tokens, effort };
         let options = Options { extras, without, ours: request::OURS };
         let body = request::Body::new(self.request, options, own);
         Ok(Worded { json: serde_json::to_vec(&body)?, optional: body.optional() })
+    }
+
+    fn learn(&self, status: u16, message: &str) -> bool {
+        let room = self.inner.max_tokens.and_then(|most| learn::room(status, message, most));
+        room.is_some_and(|room| self.room.swap(room, Ordering::Relaxed) > room)
     }
 
     fn model(&self) -> Option<&str> {

@@ -188,3 +188,24 @@ async fn a_connection_that_breaks_is_told_from_a_whole_answer() {
     mock.reply(say("whole").held_open());
     assert_eq!(text(&provider).await, "whole");
 }
+
+#[tokio::test]
+async fn a_limit_of_the_answer_shrinks_to_what_the_window_leaves() {
+    let mock = MockOpenAi::start().await.unwrap();
+    mock.respond(|request| {
+        let most = request.body["max_output_tokens"].as_u64().unwrap_or(0);
+        if 20 + most <= 8_192 {
+            return say("ok");
+        }
+        let words = format!(
+            "This model's maximum context length is 8192 tokens. However, you requested {} tokens (20 in the messages, \
+             {most} in the completion).",
+            20 + most
+        );
+        Reply::error(400, &json!({"error": {"message": words, "code": "context_length_exceeded"}}))
+    });
+    let provider = with(&mock, |config| config.max_tokens = Some(8_192));
+    assert_eq!(text(&provider).await, "ok");
+    let limits: Vec<_> = mock.chats().iter().map(|chat| chat.body["max_output_tokens"].clone()).collect();
+    assert_eq!(limits, [8_192, 8_172]);
+}

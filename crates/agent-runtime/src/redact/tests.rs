@@ -32,8 +32,15 @@ fn keys_of_well_known_shapes_are_hidden_wherever_they_stand() {
         ("jwt", format!("{}.{}.{}", key("eyJ", 20), key("eyJ", 30), key("", 20))),
     ] {
         let mark = format!("[redacted:{kind}:n0-1]");
-        for (before, after) in [("", ""), ("KEY=", "\n"), ("\"", "\","), ("1\tx: ", " # y"), ("Bearer ", "")]
-        {
+        let around = [
+            ("", ""),
+            ("KEY=", "\n"),
+            ("\"", "\","),
+            ("1\tx: ", " # y"),
+            ("Bearer ", ""),
+            ("Schlüssel für ä", "。"),
+        ];
+        for (before, after) in around {
             assert_eq!(hidden(&format!("{before}{secret}{after}")), format!("{before}{mark}{after}"));
         }
     }

@@ -1,7 +1,7 @@
 //! The tools a session offers its model, by name and in order.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::Tool;
 use super::{
@@ -23,6 +23,27 @@ use super::{
 use crate::host::HostFeatures;
 use crate::process::Background;
 use crate::provider::ToolSchema;
+
+/// All of them but `bash` keep nothing, so that sessions can share them; that one is each session's own.
+static BUILTIN: LazyLock<ToolRegistry> = LazyLock::new(|| {
+    ToolRegistry::new()
+        .with(ReadFile::new())
+        .with(ReadMany::new())
+        .with(ListDir::new())
+        .with(FindFiles::new())
+        .with(Grep::new())
+        .with(WriteFile::new())
+        .with(EditFile::new())
+        .with(ApplyPatch::new())
+        .with(DeleteFile::new())
+        .with(MoveFile::new())
+        .with(Bash::new(Background::default()))
+        .with(Http::get())
+        .with(Http::request())
+        .with(AskUser::new())
+        .with(GetSessionContext::new())
+        .with(GetContextStats::new())
+});
 
 /// An ordered set of tools. Cloning is cheap and shares them.
 #[derive(Clone, Default)]
@@ -47,23 +68,7 @@ impl ToolRegistry {
     /// The same, with what `bash` leaves running handed to `background`.
     #[must_use]
     pub fn builtin_with(background: Background) -> Self {
-        Self::new()
-            .with(ReadFile::new())
-            .with(ReadMany::new())
-            .with(ListDir::new())
-            .with(FindFiles::new())
-            .with(Grep::new())
-            .with(WriteFile::new())
-            .with(EditFile::new())
-            .with(ApplyPatch::new())
-            .with(DeleteFile::new())
-            .with(MoveFile::new())
-            .with(Bash::new(background))
-            .with(Http::get())
-            .with(Http::request())
-            .with(AskUser::new())
-            .with(GetSessionContext::new())
-            .with(GetContextStats::new())
+        BUILTIN.clone().with(Bash::new(background))
     }
 
     /// These and `tool`. Names are unique: a tool of the same name is replaced, in its place.

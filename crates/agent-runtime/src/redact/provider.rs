@@ -33,6 +33,9 @@ impl Redacting {
 
     /// A text that is JSON stays JSON: what is hidden in it are its texts, not their spelling.
     fn hide_json(&self, text: String) -> String {
+        if self.redactor.is_plain(&text) {
+            return text;
+        }
         match serde_json::from_str::<Value>(&text) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => {
                 let hidden = self.redactor.hide_value(value.clone());

@@ -24,9 +24,13 @@ impl Shape {
         Self { kind, signs, pattern, compiled: OnceLock::new() }
     }
 
+    fn has_sign(&self, text: &str) -> bool {
+        self.signs.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
+    }
+
     /// The pattern, when the text may hold one. None also if it were no pattern, which a test rules out.
     fn sought_in(&self, text: &str) -> Option<&Regex> {
-        if !self.signs.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some()) {
+        if !self.has_sign(text) {
             return None;
         }
         self.compiled.get_or_init(|| Regex::new(self.pattern).ok()).as_ref()
@@ -77,6 +81,11 @@ static KEY_BLOCK: Shape = Shape::new(
 
 /// A line within one. Each is hidden by itself, so that what stands between them is never taken for a part.
 static KEY_LINE: Shape = Shape::new("private-key", &[""], r"[A-Za-z0-9+/=]{16,}");
+
+/// Whether there is a sign of any secret.
+pub(super) fn has_signs(text: &str) -> bool {
+    SHAPES.iter().chain([&KEY_BLOCK]).any(|shape| shape.has_sign(text))
+}
 
 pub(super) fn find(text: &str) -> Vec<Found> {
     let mut found = Vec::new();

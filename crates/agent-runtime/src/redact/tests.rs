@@ -127,3 +127,23 @@ fn json_stays_as_it_is_written_unless_it_holds_a_secret() {
     );
     assert!(!redactor.hide_json(format!("no JSON: {key}")).contains("MIIEpA"));
 }
+
+#[test]
+fn json_is_passed_over_only_where_nothing_can_hide_in_it() {
+    let redactor = Redactor::new("n");
+    redactor.know(["correct horse".to_owned()]);
+    for plain in [r#"{"output":"a\nb \"c\" d"}"#, "{}", r#"{"path":"src/a.rs"}"#] {
+        assert!(redactor.is_plain(plain), "{plain}");
+    }
+    for other in [
+        r#"{"output":"correct horse"}"#.to_owned(),
+        r#"{"output":"c\u006frrect horse"}"#.to_owned(),
+        r#"{"url":"postgres:\/\/app:hunter2!@db"}"#.to_owned(),
+        format!(r#"{{"output":"{}"}}"#, key("ghp_", 36)),
+        r#"{"output":"-----BEGIN RSA PRIVATE KEY-----"}"#.to_owned(),
+    ] {
+        assert!(!redactor.is_plain(&other), "{other}");
+    }
+    redactor.know(["with \"quotes\"".to_owned()]);
+    assert!(!redactor.is_plain("{}"), "its spelling in JSON is another");
+}

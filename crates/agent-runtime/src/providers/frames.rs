@@ -18,18 +18,21 @@ pub(super) struct Frame {
     pub(super) is_fault: bool,
 }
 
-/// Without the crates for it no message is read.
+/// Without the crates for it no message is read, and all bytes wait.
 #[cfg(not(feature = "bedrock"))]
 #[derive(Debug, Default)]
-pub(super) struct FrameDecoder;
+pub(super) struct FrameDecoder {
+    waiting: usize,
+}
 
 #[cfg(not(feature = "bedrock"))]
 impl FrameDecoder {
-    pub(super) fn push(&mut self, _: &[u8]) -> Result<Vec<Frame>, String> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, String> {
+        self.waiting += bytes.len();
         Err(super::bedrock::MISSING.to_owned())
     }
 
     pub(super) fn waiting(&self) -> usize {
-        0
+        self.waiting
     }
 }

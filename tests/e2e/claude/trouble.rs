@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use agent_runtime::external::claude::ClaudeConfig;
+use milk_tests::client::Client;
 use milk_tests::schema::Version;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -13,6 +16,22 @@ use super::{Scene, ended};
 fn cause(error: &Value) -> (String, String) {
     let text = |name: &str| error["data"][name].as_str().unwrap_or_default().to_owned();
     (text("runtimeCode"), text("error"))
+}
+
+/// The program of the first run has ended.
+fn check_gone(scene: &Scene) {
+    let pid = scene.runs()[0]["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()).expect("a process id");
+    let pid = Pid::from_raw(pid).expect("no zero");
+    assert_eq!(test_kill_process(pid), Err(Errno::SRCH), "it still runs");
+}
+
+/// The next turn is answered as if nothing had been.
+async fn goes_on(mut client: Client, session: &str) {
+    client.take_text("agent_message_chunk");
+    let prompt = client.prompt(session, "next").await;
+    ended(&mut client, &prompt).await.expect("answered");
+    assert_eq!(client.take_text("agent_message_chunk"), "Next.");
+    client.finish().await;
 }
 
 #[tokio::test]
@@ -119,13 +138,8 @@ async fn a_program_that_closes_its_output_is_ended_and_the_turn_fails_at_once() 
         assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
         assert_eq!(code, "external_exited");
         assert!(error.contains("it closed its output and had to be killed"), "{error}");
-        let pid = scene.runs()[0]["pid"].to_string();
-        assert!(!std::path::Path::new("/proc").join(pid).exists());
-        client.take_text("agent_message_chunk");
-        let prompt = client.prompt(&session, "next").await;
-        ended(&mut client, &prompt).await.expect("answered");
-        assert_eq!(client.take_text("agent_message_chunk"), "Next.");
-        client.finish().await;
+        check_gone(&scene);
+        goes_on(client, &session).await;
     }
 }
 
@@ -158,8 +172,7 @@ async fn a_program_that_does_not_end_after_its_last_word_is_ended() {
     let prompt = client.prompt(&session, "go").await;
     assert_eq!(ended(&mut client, &prompt).await.expect("answered"), "end_turn");
     assert!(since.elapsed() < Duration::from_secs(4), "{:?}", since.elapsed());
-    let pid = scene.runs()[0]["pid"].to_string();
-    assert!(!std::path::Path::new("/proc").join(pid).exists());
+    check_gone(&scene);
     client.finish().await;
 }
 
@@ -183,13 +196,8 @@ async fn a_program_that_hears_nothing_is_ended_by_a_cancel() {
         client.cancel(&session).await;
         assert_eq!(ended(&mut client, &prompt).await.expect("no error"), "cancelled");
         assert!(since.elapsed() < Duration::from_millis(2_500), "{:?}", since.elapsed());
-        let pid = scene.runs()[0]["pid"].to_string();
-        assert!(!std::path::Path::new("/proc").join(pid).exists());
-        client.take_text("agent_message_chunk");
-        let prompt = client.prompt(&session, "next").await;
-        ended(&mut client, &prompt).await.expect("answered");
-        assert_eq!(client.take_text("agent_message_chunk"), "Next.");
-        client.finish().await;
+        check_gone(&scene);
+        goes_on(client, &session).await;
     }
 }
 

@@ -8,9 +8,9 @@ use serde::ser::SerializeMap;
 use serde_json::{Map, Value, json};
 
 use super::content::Part;
-use super::history::Said;
+use super::history::{self, Abilities, Said};
 use super::learn::{IMAGES, SOUNDS, TOOLS};
-use crate::provider::{Effort, ToolSchema};
+use crate::provider::{Effort, ModelRequest, ToolSchema};
 
 /// The names of the optional parts.
 pub(super) const TEMPERATURE: &str = "temperature";
@@ -63,6 +63,14 @@ impl<'a> Options<'a> {
     /// The tools that are sent.
     pub(super) fn tools(self, tools: &'a [ToolSchema]) -> &'a [ToolSchema] {
         if self.without.contains(TOOLS) { &[] } else { tools }
+    }
+
+    /// The conversation and the tools of a request to a server that may be told of calls only beside tools.
+    pub(super) fn beside_tools(self, request: &'a ModelRequest) -> (Vec<Said<'a>>, &'a [ToolSchema]) {
+        let tools = self.tools(&request.tools);
+        let images = !self.without.contains(IMAGES);
+        let can = Abilities { images, sounds: false, tools: !tools.is_empty() };
+        (history::in_order(&request.messages, can), tools)
     }
 
     /// The configured members that are sent.

@@ -79,7 +79,8 @@ static KEY_BLOCK: Shape = Shape::new(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----([\s\S]*?)-----END [A-Z0-9 ]*PRIVATE KEY",
 );
 
-/// A line within one. Each is hidden by itself, so that what stands between them is never taken for a part.
+/// A line within one, sought wherever there is one. Each is hidden by itself, so that what stands between them is never
+/// taken for a part.
 static KEY_LINE: Shape = Shape::new("private-key", &[""], r"[A-Za-z0-9+/=]{16,}");
 
 /// Whether there is a sign of any secret.

@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::provider::{Effort, ModelRequest, Thinking, ToolSchema};
 use crate::providers::content::{Part, UNHEARD};
 use crate::providers::extras::{Options, TEMPERATURE, TOP_P, parameters, part_of};
-use crate::providers::history::{self, Abilities, Said};
-use crate::providers::learn::IMAGES;
+use crate::providers::history::Said;
 
 /// The members that no configuration may replace.
 pub(super) const OURS: &[&str] = &["modelId", "system", "messages", "toolConfig"];
@@ -58,11 +57,7 @@ pub(super) struct Body<'a> {
 impl<'a> Body<'a> {
     /// Puts a request into the server's words.
     pub(super) fn new(request: &'a ModelRequest, options: Options<'a>, own: Own) -> Self {
-        let tools = options.tools(&request.tools);
-        // Calls may only be told to a server that is told of tools.
-        let can =
-            Abilities { images: !options.without.contains(IMAGES), sounds: false, tools: !tools.is_empty() };
-        let said = history::in_order(&request.messages, can);
+        let (said, tools) = options.beside_tools(request);
         Self { options, own, system: &request.system, said, tools }
     }
 
